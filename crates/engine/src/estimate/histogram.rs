@@ -247,8 +247,8 @@ impl TickHistogram {
 
     /// Share of the samples that are at most `ticks`.
     ///
-    /// Exact below 8192 ticks and outside the range of the samples; otherwise the samples in the bucket of
-    /// `ticks` count as spread evenly, so that the error is less than their share, plus rounding.
+    /// Exact below 8192 ticks and outside the range of the samples. Otherwise the samples in the bucket of `ticks`
+    /// count as spread evenly, so the error is less than the share of these samples, plus rounding.
     ///
     /// # Errors
     ///

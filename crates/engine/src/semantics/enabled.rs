@@ -73,8 +73,8 @@ fn dynamic_enabled(program: &Program, t: usize, marking: &[u32]) -> Result<bool,
         }))
 }
 
-/// Returns the number of times that `t` could fire simultaneously: 0 if it is disabled, otherwise the minimum, over its
-/// inputs, of the tokens divided by the weight, or 1 if it has no inputs.
+/// Returns the number of times that `t` could fire simultaneously. This number is 0 if `t` is disabled, and 1 if `t`
+/// has no inputs. Otherwise it is the minimum, over the inputs, of the tokens divided by the weight.
 ///
 /// # Errors
 ///

@@ -95,8 +95,8 @@ pub fn compare(runs: &[PolicyRuns], level: f64) -> Result<Comparison, CompareErr
     })
 }
 
-/// Returns the largest half-width among the changes of the mean job time, relative to the baseline's mean job time: a measure of how well the
-/// replications so far separate the policies. None for fewer than two replications or policies.
+/// Returns the largest half-width among the changes of the mean job time, relative to the baseline's mean job time. It
+/// measures how well the replications so far separate the policies. None for fewer than two replications or policies.
 ///
 /// Approximate, as the intervals are.
 pub fn widest_change(runs: &[PolicyRuns], level: f64) -> Option<f64> {

@@ -321,8 +321,8 @@ impl Maker<'_, '_> {
         (f64::from(self.places.slots[node]) * share).max(1.0)
     }
 
-    /// Returns the share of the slots at which tasks still run at full speed, and the usual task times. Among the shares tried, this is the largest
-    /// one that leaves hardly more unexplained spread than the best.
+    /// Returns the share of the slots at which tasks still run at full speed, and the usual task times. Among the
+    /// shares tried, this is the largest share that leaves hardly more unexplained spread than the best share.
     fn contention(&self) -> (f64, Vec<UsualTimes>) {
         let busy = self.busy();
         let fit = |share: f64| {

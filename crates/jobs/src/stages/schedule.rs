@@ -1,7 +1,7 @@
 //! One run of a planned job without a net: free slots take waiting tasks, tasks of earlier stages first.
 //!
-//! The times have the same distribution as in the job's net ([`crate::stages::net`]), at a fraction of the cost: events are the ends of tasks and of
-//! set-ups, and the next task goes to the slot freed last.
+//! The times have the same distribution as in the job's net ([`crate::stages::net`]), at a fraction of the cost. Events
+//! are the ends of tasks and of set-ups. The next task goes to the slot freed last.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};

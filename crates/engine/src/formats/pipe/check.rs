@@ -33,8 +33,8 @@ pub fn pipe_report(net: &Net) -> Vec<PipeFinding> {
     check.findings
 }
 
-/// Errors that PIPE 4.3 and PIPE 5 would make with a file that was written for them: like [`pipe_report`], for the net
-/// that PIPE loads from the elements of the file.
+/// Errors that PIPE 4.3 and PIPE 5 would make with a file that was written for them. Like [`pipe_report`], but for the
+/// net that PIPE loads from the elements of the file.
 ///
 /// Findings about parts that already have a writer's warning, and notes, are omitted.
 pub fn written_report(written: &Written) -> Vec<PipeFinding> {

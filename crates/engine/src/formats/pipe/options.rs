@@ -35,8 +35,9 @@ pub struct ReadOptions {
     pub several_nets: Reading,
     /// Inhibitor arcs from a transition to a place. Sensible and PIPE 5: refused. 4.3: ignored.
     pub output_inhibitor: Reading,
-    /// `<?tailspn …?>` instructions. Sensible: they take precedence over the elements. 4.3 and PIPE 5: they are skipped, so that the net is
-    /// the one that PIPE loads; [`as_pipe43`](Self::as_pipe43) and [`as_pipe5`](Self::as_pipe5) leave this field `Sensible`.
+    /// `<?tailspn …?>` instructions. Sensible: they take precedence over the elements. 4.3 and PIPE 5: they are
+    /// skipped, so that tailspn reads the same net as PIPE. [`as_pipe43`](Self::as_pipe43) and
+    /// [`as_pipe5`](Self::as_pipe5) leave this field `Sensible`.
     pub instructions: Reading,
     /// Name of the net in a GreatSPN project with several nets. Default none, for files with one net.
     pub net: Option<String>,

@@ -7,7 +7,7 @@
 //! gain   = end of the stage − max (end − shift) over its tasks
 //! ```
 //!
-//! Tasks stay in their slots, and a stage ends no earlier than other stages that ran with it, so that the gain is
+//! Tasks stay in their slots, and a stage ends no earlier than other stages that ran with it. So the gain is
 //! conservative: Spark would also have spread the tasks better.
 
 use std::collections::BTreeMap;

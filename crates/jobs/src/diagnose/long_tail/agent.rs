@@ -190,7 +190,7 @@ impl<'m> Agent<'m> {
         Usual::new(group.profile.and_then(|profile| self.model?.profile.get(profile)))
     }
 
-    /// Returns true if a report lags so far behind the latest one that the report would be compared with tasks at a
+    /// Returns true if a report is much older than the latest report, so that it would be compared with tasks at a
     /// different time.
     fn is_late(&self, group: Option<&Group>, time_s: f64) -> bool {
         let usual_s = || group.and_then(|group| group.usual_s(self.usual(group))).unwrap_or(f64::INFINITY);

@@ -206,8 +206,8 @@ fn usual_points(tasks: &[&TaskHistory]) -> Vec<Point> {
 }
 
 /// Returns the error of each attempt; none if the form cannot be fitted. The error compares the ages of the attempt
-/// with the ages of a curve that was fitted without this attempt: it is the mean square, over the levels, of the
-/// difference as a share of the attempt's time.
+/// with the ages of a curve that was fitted without this attempt. The difference of the two ages is taken as a share of
+/// the attempt's time. The error is the mean square of this share over the levels.
 fn held_out_errors(form: Fit, tasks: &[&TaskHistory]) -> Option<Vec<f64>> {
     let folds = FOLDS.min(tasks.len());
     let mut errors = vec![0.0; tasks.len()];

@@ -89,8 +89,8 @@ pub fn bounds_of(trace: &JobTrace, application: ApplicationId) -> Option<Bounds>
     })
 }
 
-/// Returns the submission of the first job and the end of the last one; without jobs, or if a job has no end, the first launch and the last end of
-/// attempts.
+/// Returns the submission of the first job and the end of the last job. If there are no jobs, or if a job has no end,
+/// returns the first launch and the last end of attempts.
 fn span(own: &Own<'_>) -> Option<(Moment, Moment)> {
     let first = own.jobs.iter().filter_map(|job| job.submitted).min();
     let last = own.jobs.iter().filter_map(|job| job.completed).max();
