@@ -175,7 +175,7 @@ impl ExchangedParts {
 
     /// Describes the parts.
     pub(crate) fn words(&self) -> String {
-        format!("{} parts like that of `{}`", count(self.parts as u128), self.example)
+        format!("{} parts like the part of `{}`", count(self.parts as u128), self.example)
     }
 }
 

@@ -90,12 +90,13 @@ impl Check<'_> {
         for (id, part) in places.chain(transitions) {
             match folded.insert(id.to_lowercase(), id) {
                 Some(other) if other == id => {
-                    let message = format!("`{id}` is both a place and a transition; arcs go to the wrong one");
+                    let message =
+                        format!("`{id}` is both a place and a transition; arcs are connected to the wrong node");
                     self.both(Wrong, part, &message);
                 }
                 Some(other) => {
                     let message = format!(
-                        "ids `{other}` and `{id}` differ only in letter case; arcs of both are connected to the later one"
+                        "ids `{other}` and `{id}` differ only in letter case; arcs of both are connected to the later node"
                     );
                     self.add(Pipe43, Wrong, part, message);
                 }

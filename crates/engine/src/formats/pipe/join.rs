@@ -199,7 +199,10 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         let first = *next;
         let fresh = ids.fresh(net, (first..).map(|n| format!("{} ({n})", id.value)));
         self.assembler.notes.odd(id.span.clone(), Oddity::DuplicateArcId, || {
-            format!("arc id `{}` is used twice; PIPE 5 would drop one, so the second is renamed `{fresh}`", id.value)
+            format!(
+                "arc id `{}` is used twice; PIPE 5 would drop one arc, so the second arc is renamed `{fresh}`",
+                id.value
+            )
         });
         fresh
     }

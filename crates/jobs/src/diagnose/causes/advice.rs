@@ -276,7 +276,7 @@ fn remedy(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
         ),
         Cause::SlowNode => (
             Remedy::BadNode,
-            "check this node (clock rate, disk, memory errors), and keep tasks off it until it is fixed (spark.excludeOnFailure.enabled, or remove it)",
+            "check this node (clock rate, disk, memory errors), and keep tasks off the node until it is fixed (set spark.excludeOnFailure.enabled, or remove the node)",
         ),
         Cause::FewTasks | Cause::LongLastStage | Cause::Driver | Cause::GpuWait | Cause::GpuMemory => of_job(cause),
         Cause::Unknown => (
