@@ -20,7 +20,7 @@ pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 ///
-/// As [`read_file`]; [`io::ErrorKind::InvalidData`] if the text is not UTF-8.
+/// The errors of [`read_file`]; [`io::ErrorKind::InvalidData`] if the text is not UTF-8.
 pub fn read_text(path: &Path) -> io::Result<String> {
     let invalid = |_| io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8");
     String::from_utf8(read_file(path)?).map_err(invalid)
@@ -30,7 +30,7 @@ pub fn read_text(path: &Path) -> io::Result<String> {
 ///
 /// # Errors
 ///
-/// As [`read_file`].
+/// The errors of [`read_file`].
 pub fn read(source: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     // one byte more than the limit reveals a longer source

@@ -89,7 +89,7 @@ pub enum ShareError {
         "a shard was interrupted: its results end before number {end}, but the results of the next shard start at number {begin}"
     )]
     Gap {
-        /// The number after the last one before the gap.
+        /// The number after the last number before the gap.
         end: u64,
         /// The first number after the gap.
         begin: u64,

@@ -48,7 +48,7 @@ impl StateSpace {
     ///
     /// # Errors
     ///
-    /// As [`explore`](crate::solve::explore).
+    /// The errors of [`explore`](crate::solve::explore).
     pub fn holds_in_zero_time(
         &self,
         program: &Program,

@@ -42,7 +42,7 @@ impl Until<'_> {
     ///
     /// # Errors
     ///
-    /// As [`explore`](crate::solve::explore).
+    /// The errors of [`explore`](crate::solve::explore).
     pub fn explore(
         &self,
         program: &Program,

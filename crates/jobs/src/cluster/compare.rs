@@ -77,7 +77,8 @@ pub struct Comparison {
 /// The quantiles of [`PolicySummary::tails`].
 const TAILS: [f64; 2] = [0.95, 0.99];
 
-/// Compares all policies with the first one that has no detector, or with the first of all.
+/// Compares all policies with the first policy that has no detector. If every policy has a detector, compares with the
+/// first policy.
 ///
 /// # Errors
 ///

@@ -27,7 +27,7 @@ pub struct FittedJobs {
 ///
 /// # Errors
 ///
-/// As [`fit_job`]; [`FitError::NoLog`] without jobs.
+/// The errors of [`fit_job`]; [`FitError::NoLog`] without jobs.
 pub fn fit_jobs(
     jobs: &[ObservedJob],
     conf: Option<&HadoopConf>,

@@ -23,7 +23,7 @@ use crate::trace::{Attempt, Format, JobTrace, Metric, Moment, Stage, StageId, St
 
 /// Bytes per MB.
 const MB: f64 = 1_048_576.0;
-/// Spark launches the next task some milliseconds before it records the end of the previous one \[µs\].
+/// Spark launches the next task some milliseconds before it records the end of the previous task \[µs\].
 const OVERLAP: i64 = 20_000;
 /// Pauses of a slot up to this length belong to the next task \[s\].
 const PAUSE: f64 = 1.0;

@@ -178,7 +178,8 @@ impl<'a> Running<'a> {
         self.events.push(Reverse((end.to_bits(), stage)));
     }
 
-    /// Returns the end of the next task of a stage, which is launched now, and records whether it was the stage's last one to launch.
+    /// Returns the end of the next task of a stage, which is launched now, and records whether it was the stage's last
+    /// task to launch.
     pub(super) fn launch(&mut self, stage: usize, now: f64) -> Event {
         let (of, at) = (&self.job.stages[stage], &mut self.progress[stage]);
         if at.drawn.is_multiple_of(4) {
@@ -285,7 +286,7 @@ impl<'a> Running<'a> {
         self.ended(stage, now);
     }
 
-    /// Records that a task of a stage has ended; the last one releases its followers.
+    /// Records that a task of a stage has ended. The last task of a stage releases the stages that follow.
     fn ended(&mut self, stage: usize, now: f64) {
         self.progress[stage].ended += 1;
         self.times[stage][1] = now;

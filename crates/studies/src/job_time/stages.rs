@@ -126,7 +126,7 @@ pub(super) fn run_net(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch) 
 ///
 /// # Errors
 ///
-/// As [`estimate_stages`].
+/// The errors of [`estimate_stages`].
 pub(crate) fn copied_times(
     plan: &StagePlan,
     job: &PlannedJob,

@@ -21,7 +21,7 @@ const REMEMBERED: usize = 4096;
 /// Reports arrive slightly early or late; a sample is due when all but this share of the interval has passed.
 const JITTER: f64 = 0.02;
 
-/// Maximum lag of a report behind the latest one, in samples: half of a task's usual time, or half a minute. If a
+/// Maximum lag of a report behind the latest report, in samples: half of a task's usual time, or half a minute. If a
 /// report lags more, the reports are out of time order.
 const MOST_BEHIND: f64 = 30.0;
 

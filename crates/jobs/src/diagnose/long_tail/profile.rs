@@ -47,7 +47,7 @@ pub struct Profile {
     /// Prog(t).
     pub curve: ProgressCurve,
     /// Pairs of a progress, ascending, and the uncertainty at that progress: the standard deviation of the logarithm of
-    /// (age / usual age), relative to the value of this logarithm at the end. It shows how far a task may still catch
+    /// (age / usual age), relative to the value of this logarithm at the end. It shows how far a task can still catch
     /// up, or fall behind.
     pub spread: Vec<Point>,
 }

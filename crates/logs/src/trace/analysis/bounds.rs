@@ -192,7 +192,7 @@ fn chain_lengths(lengths: &HashMap<u32, f64>, parents: &HashMap<u32, &[u32]>) ->
     ends
 }
 
-/// Returns the longest chain of jobs, in the order of submission, each submitted after the previous one had ended.
+/// Returns the longest chain of jobs, in the order of submission, each submitted after the previous job had ended.
 fn after_each_other(jobs: &[(&Job, f64)]) -> f64 {
     let mut by_end: Vec<usize> = (0..jobs.len()).filter(|&i| jobs[i].0.completed.is_some()).collect();
     by_end.sort_by_key(|&i| jobs[i].0.completed);
