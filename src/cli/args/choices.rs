@@ -64,7 +64,7 @@ choices! {
     CpuChoice(CpuShare) {
         "busy" = CpuShare::Busy, "All time that is neither idle nor waiting for a disk";
         "user" = CpuShare::User, "Time in user mode, as in the paper";
-        "either" = CpuShare::Either, "Both are tested; either may be a cause";
+        "either" = CpuShare::Either, "Both are tested; each can be a cause";
     }
     /// The interpretation of edge detection.
     EdgeChoice(Edge) {

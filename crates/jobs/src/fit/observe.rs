@@ -243,7 +243,7 @@ fn gpu_memory_note(trace: &JobTrace) -> Option<String> {
     let peak_gib = values(Metric::GpuPeakBytes).fold(0.0, f64::max) / (1024.0 * MB);
     (retries > 0.0).then(|| {
         format!(
-            "GPU work was retried {retries} times for lack of memory, with up to {peak_gib:.1} GiB of a GPU in use: more tasks on a GPU may not fit"
+            "GPU work was retried {retries} times for lack of memory, with up to {peak_gib:.1} GiB of a GPU in use: a GPU possibly has no memory for more tasks"
         )
     })
 }

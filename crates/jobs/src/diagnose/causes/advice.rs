@@ -197,7 +197,7 @@ fn of_nodes(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
         ),
         Cause::Unknown => (
             Remedy::Observe,
-            "the node's system calls take longer than in runs without a fault, which may be due to the load of this run: pass the logs of all nodes of this run",
+            "the node's system calls take longer than in runs without a fault, possibly because of the load of this run; pass the logs of all nodes of this run to check",
         ),
         _ => remedy(cause, nodes),
     }
