@@ -1,4 +1,5 @@
-//! Reads whole files into memory, up to a limit, since a path from a user may be a wrong file, a device or an endless pipe.
+//! Reads whole files into memory, up to a limit, because a path from a user can be a wrong file, a device or an endless
+//! pipe.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -10,7 +10,7 @@ const STEPS: usize = 400;
 const MENDING: u32 = 20;
 /// Number of rounds without gain after which BiCGSTAB stops, because rounding limits the accuracy.
 const IDLE: u32 = 3;
-/// Error that is accepted if rounding prevents the requested one.
+/// Error that is accepted if rounding prevents the requested error.
 const ROUNDED: f64 = 1e-9;
 /// Changes of a sweep below this value are mostly rounding errors.
 const NOISE: f64 = 1e-13;
