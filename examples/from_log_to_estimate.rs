@@ -1,5 +1,6 @@
-//! Predicts the time of a job on twice the input, or on four executors. The logs of two small runs of a Spark job (a sort) give a
-//! model of its stages; the model's net gives the job time at another size, including the spread between whole runs.
+//! Predicts the time of a job on twice the input, or on four executors. The logs of two small runs of a Spark job (a
+//! sort) give a model of the job's stages. The model's net gives the job time at another size, including the spread
+//! between whole runs.
 //!
 //! ```text
 //! event logs ──▶ JobTrace ──▶ ObservedRun ──▶ fit_stages ──▶ StagePlan ──▶ StageNet ──▶ simulation ──▶ JobTimes

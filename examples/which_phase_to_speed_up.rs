@@ -1,4 +1,4 @@
-//! Ranks the phases of a job by the time saved when one gets 10% faster, for the mean and for the tail.
+//! Ranks the phases of a job by the time saved when the phase gets 10% faster, for the mean and for the tail.
 //!
 //! ```text
 //! phase 3 a tenth faster ─▶ mean − 2.7 s, p95 − 3.4 s

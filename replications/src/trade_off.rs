@@ -41,8 +41,8 @@ impl TradeOff {
     }
 }
 
-/// Returns the picture of several curves: at the left, the share of stragglers that are found; at the right, the share
-/// of a straggler's time that passes until it is found; both over the rate of false alarms.
+/// Returns the picture of several curves over the rate of false alarms. The left part shows the share of stragglers
+/// that are found. The right part shows the share of a straggler's time that passes until the straggler is found.
 ///
 /// # Errors
 ///

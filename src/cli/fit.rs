@@ -221,7 +221,7 @@ fn job(traces: &[&JobTrace], confs: &[&PathBuf], args: &FitArgs) -> Result<Model
             let read = HadoopConf::read(&read_bytes(path)?);
             Some(read.map_err(|error| Failure::plain(Exit::Trace, format!("{}: {error}", path.display())))?)
         }
-        _ => return Err(usage(format!("{} configurations for one plan; pass only one", confs.len()))),
+        _ => return Err(usage(format!("{} configurations for one plan; pass only one configuration", confs.len()))),
     };
     let observed = wanted_jobs(traces, args)?;
     let inputs: Vec<f64> = args.input_size.iter().map(|bytes| *bytes as f64 / MB).collect();

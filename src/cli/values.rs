@@ -176,7 +176,7 @@ pub(crate) fn time_span(text: &str) -> Result<[f64; 2], String> {
     let to = if to.trim().is_empty() { f64::INFINITY } else { seconds(to.trim())? };
     let from = seconds(from.trim())?;
     if from > to {
-        return Err("the first time is after the second one".to_owned());
+        return Err("the first time is after the second time".to_owned());
     }
     Ok([from, to])
 }

@@ -157,7 +157,7 @@ fn check_reports_what_folds_and_what_does_not() {
     let (text, _) = checked(1, true, Timing::general(Law::Erlang { stages: 2, mean: 1.0 }));
     assert!(text.contains("folded by `solve`"), "{text}");
     let (text, report) = checked(1, true, Timing::general(Law::Deterministic { delay: 1.0 }));
-    assert!(text.contains("not folded  4 parts like that of `task0`: a delay that is not exponential can"), "{text}");
+    assert!(text.contains("not folded  4 parts like the part of `task0`: a delay that is not exponential"), "{text}");
     assert!(report.get("folded").is_none() && report.get("folded_by_solve").is_none());
     assert_eq!(report["not_folded"][0]["parts"], 4);
     assert!(!data(&["check", "models/textbook/forkjoin_retry.xml"]).contains("fold"));

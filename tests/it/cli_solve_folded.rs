@@ -356,7 +356,10 @@ fn canonical_markings_answer_what_does_not_tell_the_parts_apart() {
         assert_eq!((&apart["folded"], &sorted["not_folded"]), (&Value::Null, &Value::Null));
     }
     let checked = data(&["check", &net]);
-    assert!(checked.contains("canonical in `solve`") && checked.contains("4 parts like that of `queue0`"), "{checked}");
+    assert!(
+        checked.contains("canonical in `solve`") && checked.contains("4 parts like the part of `queue0`"),
+        "{checked}"
+    );
     let text = data(&["solve", &net]);
     assert!(text.contains("canonical markings"), "{text}");
 }

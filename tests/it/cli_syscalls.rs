@@ -107,7 +107,7 @@ fn logs_are_told_by_name_and_what_is_odd_is_told() {
     assert_eq!(stderr(&quiet), "");
     let unknown = run(&folder, &["diagnose", "slow", "n9=fourth.log", "-p", "usual.json"]);
     let unknown = unwrapped(&show(&unknown));
-    assert!(unknown.contains("so the published methods cannot judge the nodes: n9"), "{unknown}");
+    assert!(unknown.contains("the published methods cannot judge n9: no control run has their logs"), "{unknown}");
 }
 
 #[test]

@@ -140,7 +140,11 @@ fn machines() -> String {
 fn what_does_not_fit_is_refused_with_a_reason() {
     for (args, exit, told) in [
         (&["solve", QUEUE, "--within", "3"][..], 2, "--until"),
-        (&["solve", QUEUE, "--until", "#(queue) = 5", "--within", "3..1"], 2, "the first time is after the second one"),
+        (
+            &["solve", QUEUE, "--until", "#(queue) = 5", "--within", "3..1"],
+            2,
+            "the first time is after the second time",
+        ),
         (
             &["solve", QUEUE, "--until", "#(queue) = 5", "--within", "1..3", "--reward", "a=1"],
             2,

@@ -181,7 +181,7 @@ fn a_complete_file_is_replayed_in_the_order_of_time() {
     assert_eq!(run(&["sorted.tsv", "--until-idle", "0"]), right.replace("run.tsv", "sorted.tsv"));
     assert_eq!(run(&["sorted.tsv.gz"]), right.replace("run.tsv", "sorted.tsv.gz"));
     let stream = run(&["sorted.tsv", "--until-idle", "300ms"]);
-    assert!(stream.contains("much older than the latest one") && !right.contains("much older"), "{stream}");
+    assert!(stream.contains("much older than the latest report") && !right.contains("much older"), "{stream}");
 }
 
 /// The whole part of a truncated file is used; if there is none, the file cannot be read.

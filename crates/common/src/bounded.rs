@@ -1,4 +1,5 @@
-//! Reads whole files into memory, up to a limit, since a path from a user may be a wrong file, a device or an endless pipe.
+//! Reads whole files into memory, up to a limit, because a path from a user can be a wrong file, a device or an endless
+//! pipe.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -20,7 +21,7 @@ pub fn read_file(path: &Path) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 ///
-/// As [`read_file`]; [`io::ErrorKind::InvalidData`] if the text is not UTF-8.
+/// The errors of [`read_file`]; [`io::ErrorKind::InvalidData`] if the text is not UTF-8.
 pub fn read_text(path: &Path) -> io::Result<String> {
     let invalid = |_| io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8");
     String::from_utf8(read_file(path)?).map_err(invalid)
@@ -30,7 +31,7 @@ pub fn read_text(path: &Path) -> io::Result<String> {
 ///
 /// # Errors
 ///
-/// As [`read_file`].
+/// The errors of [`read_file`].
 pub fn read(source: impl Read, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     // one byte more than the limit reveals a longer source

@@ -1,7 +1,7 @@
 //! A computation shared among processes: the part that this process runs, and the merge of all parts.
 //!
-//! A command runs its replications in steps, the same steps in the same order in each process. With [`Share::part`] a
-//! step runs the replications of one shard and stores the result as a [`Piece`]; with [`Share::merged`] the same step
+//! A command runs its replications in steps, the same steps in the same order in each process. With [`Share::part`], a
+//! step runs the replications of one shard and stores the result as a [`Piece`]. With [`Share::merged`], the same step
 //! runs no replications and receives the merged pieces of all shards.
 
 use std::fmt;
@@ -89,7 +89,7 @@ pub enum ShareError {
         "a shard was interrupted: its results end before number {end}, but the results of the next shard start at number {begin}"
     )]
     Gap {
-        /// The number after the last one before the gap.
+        /// The number after the last number before the gap.
         end: u64,
         /// The first number after the gap.
         begin: u64,

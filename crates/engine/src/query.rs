@@ -41,7 +41,8 @@ pub enum Query {
         /// The time.
         time: f64,
     },
-    /// The mean reward that is collected until a goal is first reached; infinite if the goal may never be reached.
+    /// The mean reward that is collected until a goal is first reached; infinite if the probability of reaching the
+    /// goal is below 1.
     GatheredUntil {
         /// The reward.
         reward: Reward,

@@ -17,7 +17,7 @@ pub struct Ends {
 }
 
 impl Ends {
-    /// Writes a number and its ends.
+    /// Serialises a number with the ends of its confidence interval.
     ///
     /// # Errors
     ///

@@ -94,7 +94,7 @@ pub enum StudyError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The base of a resumed sweep differs from the stored base.
-    #[error("the result of the base differs from the stored one, so the sweep cannot be resumed")]
+    #[error("the result of the base differs from the stored result, so the sweep cannot be resumed")]
     BaseChanged,
     /// A sensitivity without an answer.
     #[error(transparent)]

@@ -71,9 +71,9 @@ pub struct GeneratorPlan {
     /// to
     /// 6. The high use of the resource begins and ends with such a task; edge detection recognizes this.
     pub self_loading: (f64, [f64; 2]),
-    /// Harmless bursts in the use of each resource of a node, such as the write-back of cached pages: mean seconds from
-    /// the end of one burst to the next, and the least and the largest duration of a burst \[s\]. Bursts appear in the
-    /// samples but slow no task. Default 40, 2 to 5.
+    /// Harmless bursts in the use of each resource of a node, such as the write-back of cached pages. The three numbers
+    /// are the mean time from the end of one burst to the next, and the least and the largest duration of a burst
+    /// \[s\]. Bursts appear in the samples but slow no task. Default 40, 2 to 5.
     pub bursts: (f64, [f64; 2]),
     /// Noise of the samples: each sampled share deviates by a uniform number between minus and plus this value. Default
     /// 0.02.

@@ -21,9 +21,9 @@ impl RocPoint {
     }
 }
 
-/// Returns the upper convex hull of the points and of (0, 0) and (1, 1): the best rates that a choice of thresholds, or
-/// a random choice between two of them, can reach \[Fawcett2006, 6\]. A method with two thresholds gives a cloud of
-/// points; the hull turns the cloud into a curve.
+/// Returns the upper convex hull of the points and of (0, 0) and (1, 1). The hull has the best rates that a choice of
+/// thresholds, or a random choice between two thresholds, can reach \[Fawcett2006, 6\]. A method with two thresholds
+/// gives a cloud of points; the hull turns the cloud into a curve.
 pub fn hull(points: &[RocPoint]) -> Vec<RocPoint> {
     let at = |x: f64, y: f64| RocPoint { false_positives: x, true_positives: y };
     let mut points = points.to_vec();

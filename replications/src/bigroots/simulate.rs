@@ -295,7 +295,7 @@ impl<'p> Job<'p> {
     }
 }
 
-/// The sharing of a resource.
+/// The maximum rate of each user of a resource, and the used share of the resource.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Level {
     /// Maximum rate of a user, infinite if the capacity suffices for all; a user that wants less gets the rate that it

@@ -1,5 +1,5 @@
-//! Scores of answers on runs whose fault is known, counted as in the paper \[Khadke2012, 6.1\], and the choice of a
-//! setting from all runs except the run on which it is scored.
+//! Scores of answers on runs whose fault is known, counted as in the paper \[Khadke2012, 6.1\]. Also chooses a setting
+//! from all runs except the run on which the setting is scored.
 
 use tailspn::diagnose::Cause;
 use tailspn::diagnose::syscalls::Answer;

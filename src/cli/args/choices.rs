@@ -64,7 +64,7 @@ choices! {
     CpuChoice(CpuShare) {
         "busy" = CpuShare::Busy, "All time that is neither idle nor waiting for a disk";
         "user" = CpuShare::User, "Time in user mode, as in the paper";
-        "either" = CpuShare::Either, "Both are tested; either may be a cause";
+        "either" = CpuShare::Either, "Both are tested; each can be a cause";
     }
     /// The interpretation of edge detection.
     EdgeChoice(Edge) {
@@ -102,7 +102,7 @@ choices! {
         "lesser" = Difference::OfLesser, "Relative to the lesser value";
         "mean" = Difference::OfMean, "Relative to the mean of both values";
     }
-    /// The times of an invocation that are reported: above the range of the control runs only, or also below it.
+    /// The reported times of an invocation: only times above the range of the control runs, or also times below this range.
     SidesChoice(Sides) {
         "both" = Sides::Both, "Times below the minimum and above the maximum";
         "above" = Sides::Above, "Times above the maximum only";

@@ -41,7 +41,8 @@ pub(crate) struct SpnGcArgs {
     #[command(flatten)]
     pub(crate) planned: PlanArgs,
     /// Probability that a task runs on a slow node, and the factor by which a slow node lengthens the task, such as
-    /// 0.1:3; several factors as FACTOR@PROBABILITY,...
+    /// 0.1:3. Several factors need a probability each: 0.1:2@0.7,5@0.3 stands for factor 2 with probability 0.7 and
+    /// factor 5 with probability 0.3
     #[arg(long, value_name = "SHARE:FACTOR", value_parser = straggler_values::stragglers)]
     pub(crate) stragglers: Option<Stragglers>,
     /// Start copies of the tasks that a detector flags. The detector has recall r, precision p and latency dl, such as
@@ -101,7 +102,8 @@ pub(crate) struct EstimateArgs {
     #[command(flatten)]
     pub(crate) planned: PlanArgs,
     /// Probability that a task runs on a slow node, and the factor by which a slow node lengthens the task, such as
-    /// 0.1:3; several factors as FACTOR@PROBABILITY,... (plans of map and reduce tasks)
+    /// 0.1:3. Several factors need a probability each: 0.1:2@0.7,5@0.3 stands for factor 2 with probability 0.7 and
+    /// factor 5 with probability 0.3 (plans of map and reduce tasks)
     #[arg(long, value_name = "SHARE:FACTOR", value_parser = straggler_values::stragglers, help_heading = "In place of the plan's values")]
     pub(crate) stragglers: Option<Stragglers>,
     /// Spark's speculative copies: `none`, `spark4` (multiplier 3 after 90% of the tasks), `spark3` (1.5 after 75%), or
@@ -187,7 +189,7 @@ pub(crate) struct WhatIfArgs {
     pub(crate) print: PrintArgs,
     #[command(flatten)]
     pub(crate) limits: LogArgs,
-    /// Also draw the job times and energies; FILE.png is a PNG
+    /// Also draw the job times and energies; a name that ends in .png gives a PNG
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) plot: Option<PathBuf>,
     #[command(flatten)]

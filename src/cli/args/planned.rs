@@ -81,14 +81,16 @@ impl PlanArgs {
 pub(crate) struct ChoiceArgs {
     #[command(flatten)]
     pub(crate) job: JobArgs,
-    /// Number of workers, or several to choose from, such as 1..64 or 4,8,16; with several kinds, NAME=N for each
+    /// Number of workers, or a list of numbers to choose from, such as 1..64 or 4,8,16; with several kinds of
+    /// workers, NAME=N for each kind
     #[arg(long, value_name = "[NAME=]COUNTS", allow_hyphen_values = true, value_parser = choice_of_workers)]
     pub(crate) workers: Vec<(Option<String>, Counts)>,
-    /// Number of executors, or several to choose from, such as 1..64 or 4,8,16 (only for logs and plans of stages)
+    /// Number of executors, or a list of numbers to choose from, such as 1..64 or 4,8,16 (only for logs and plans of
+    /// stages)
     #[arg(long, value_name = "COUNTS", allow_hyphen_values = true, value_parser = counts)]
     pub(crate) executors: Option<Counts>,
-    /// Number of tasks that an executor runs at a time, or several to choose from, such as 2,4,8 (only for logs and
-    /// plans of stages)
+    /// Number of tasks that an executor runs at a time, or a list of numbers to choose from, such as 2,4,8 (only for
+    /// logs and plans of stages)
     #[arg(long, value_name = "COUNTS", allow_hyphen_values = true, value_parser = counts)]
     pub(crate) cores: Option<Counts>,
 }

@@ -40,7 +40,7 @@ Examples:
     tailspn solve net.xml --untimed --ctl 'AG EF (#(queue) == 0)' \\
         --ctl 'EF deadlock'
 
-    # another value of a rate, from all states, in at most 2 GB
+    # another value of a rate; all states, with at most 2 GB of memory
     tailspn solve net.xml --param arrivals=1.5 --method states \\
         --max-memory 2G
 ")]
@@ -110,7 +110,8 @@ pub(crate) struct SolveArgs {
     pub(crate) ignore_priorities: bool,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-    /// Draw the distribution function of the time to the goal, or to the dead marking; FILE.png is a PNG
+    /// Draw the distribution function of the time to the goal, or to the dead marking; a name that ends in .png gives
+    /// a PNG
     #[arg(long, value_name = "FILE.svg", conflicts_with = "within", help_heading = "Output")]
     pub(crate) plot_cdf: Option<PathBuf>,
     #[command(flatten)]
@@ -118,7 +119,7 @@ pub(crate) struct SolveArgs {
     /// Write the reachability graph for Graphviz, up to 20,000 markings; of an unbounded net, the coverability graph
     #[arg(long, value_name = "FILE", group = "graph", help_heading = "Output")]
     pub(crate) export_dot: Option<PathBuf>,
-    /// Draw the graph of --export-dot, up to 300 markings; FILE.png is a PNG
+    /// Draw the graph of --export-dot, up to 300 markings; a name that ends in .png gives a PNG
     #[arg(long, value_name = "FILE.svg", group = "graph", help_heading = "Output")]
     pub(crate) export_svg: Option<PathBuf>,
     /// Also show vanishing markings in the graphs of --export-dot and --export-svg

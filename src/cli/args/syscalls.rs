@@ -114,7 +114,7 @@ pub(crate) struct SyscallDiagnoseArgs {
     /// statistical: value that counts as 100% in a percentage difference
     #[arg(long, value_enum, default_value = "greater", help_heading = "Method")]
     pub(crate) difference: DifferenceChoice,
-    /// semantic: report times above an invocation's range only, or also below it
+    /// semantic: report only times above an invocation's range, or also times below this range
     #[arg(long, value_enum, default_value = "both", help_heading = "Method")]
     pub(crate) sides: SidesChoice,
     #[command(flatten)]

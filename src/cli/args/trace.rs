@@ -40,7 +40,8 @@ pub(crate) struct TraceArgs {
     pub(crate) limits: LogArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-    /// Also draw a timeline of the attempts, with one lane per slot of each node; FILE.png is a PNG
+    /// Also draw a timeline of the attempts, with one lane per slot of each node; a name that ends in
+    /// .png gives a PNG
     #[arg(long, value_name = "FILE.svg", help_heading = "Output")]
     pub(crate) timeline: Option<PathBuf>,
     #[command(flatten)]

@@ -18,7 +18,7 @@ impl<T> Csr<T> {
         csr
     }
 
-    /// Creates rows of `items`; `offsets` has the start of each row, and the end of the last one.
+    /// Creates rows of `items`; `offsets` has the start of each row, and the end of the last row.
     pub fn from_parts(offsets: Vec<u32>, items: Vec<T>) -> Self {
         debug_assert_eq!(offsets.last().map(|&end| end as usize), Some(items.len()));
         Self { offsets, items }

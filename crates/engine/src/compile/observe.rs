@@ -1,4 +1,4 @@
-//! Goals that may hold in markings without duration, so that the firing order of immediate transitions matters.
+//! Goals that can hold in markings without duration, so that the firing order of immediate transitions matters.
 //!
 //! Groups of immediate transitions are independent, so each may be resolved before the next. But a goal is observed
 //! between their firings: a goal that reads what several groups write may or may not hold in between, depending on the

@@ -36,7 +36,7 @@ impl Template {
     ///
     /// # Errors
     ///
-    /// As [`compile`].
+    /// The errors of [`compile`].
     pub fn new(net: Net) -> Result<Self, CompileError> {
         let program = compile(&net)?;
         let schedule = plan_schedule(&program).ok().map(Arc::new);

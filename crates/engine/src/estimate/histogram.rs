@@ -102,7 +102,7 @@ impl TickHistogram {
     #[cfg(feature = "gpu")]
     pub(crate) const BUCKETS: usize = (u64::BITS - PRECISION_BITS + 1) as usize * OCTAVE;
 
-    /// First bucket, and the one after the last, of the whole octaves from `min` to `max`.
+    /// First bucket of the whole octaves from `min` to `max`, and the bucket after the last bucket of these octaves.
     #[cfg(feature = "gpu")]
     pub(crate) fn octaves(min: u64, max: u64) -> (usize, usize) {
         (bucket_of(min) / OCTAVE * OCTAVE, (bucket_of(max) / OCTAVE + 1) * OCTAVE)
@@ -247,8 +247,8 @@ impl TickHistogram {
 
     /// Share of the samples that are at most `ticks`.
     ///
-    /// Exact below 8192 ticks and outside the range of the samples; otherwise the samples in the bucket of
-    /// `ticks` count as spread evenly, so that the error is less than their share, plus rounding.
+    /// Exact below 8192 ticks and outside the range of the samples. Otherwise the samples in the bucket of `ticks`
+    /// count as spread evenly, so the error is less than the share of these samples, plus rounding.
     ///
     /// # Errors
     ///

@@ -71,7 +71,7 @@ impl Measured {
         Self { value, doubt, level: 0.0, samples: 0 }
     }
 
-    /// Returns a value with its interval, or with the reason why it has no interval; none without any sample.
+    /// Returns a value with its interval, or with the reason why it has no interval. None if there are no samples.
     pub fn new(
         value: Option<f64>,
         samples: u64,
@@ -227,7 +227,7 @@ pub mod ends {
         high: Option<f64>,
     }
 
-    /// Writes the number and its ends.
+    /// Serialises the number with the ends of its interval.
     ///
     /// # Errors
     ///
@@ -237,7 +237,7 @@ pub mod ends {
         Ends { value: number.value, low, high }.serialize(serializer)
     }
 
-    /// Reads the number and its ends.
+    /// Deserialises a number with the ends of its interval.
     ///
     /// # Errors
     ///

@@ -245,7 +245,7 @@ impl FoldedTransition {
 }
 
 impl FoldedClass {
-    /// Replaces places and transitions of the unrolled net by those of the original net.
+    /// Replaces places and transitions of the unrolled net by the places and transitions of the original net.
     fn originals(&mut self, unrolled: &Unrolled) {
         for held in self.markings.iter_mut().flatten() {
             let all = held.iter().flat_map(|(state, _)| unrolled.markings[state.index()].iter().copied());

@@ -121,7 +121,7 @@ pub(super) fn operands<L>(expression: &Expr<L>) -> Option<Vec<&Expr<L>>> {
     Some(found)
 }
 
-/// Returns true if the arguments of a function may stand in any order.
+/// Returns true if the order of a function's arguments does not matter.
 pub(super) fn is_symmetric(function: Function) -> bool {
     matches!(function, Function::Max | Function::Min)
 }

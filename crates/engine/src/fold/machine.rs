@@ -22,7 +22,7 @@ const MOST_TRANSITIONS: usize = 2_000;
 /// A part as a state machine of its local markings.
 #[derive(Clone, Debug)]
 pub(super) struct Machine {
-    /// Tokens per place of the part in each local marking; the part starts in the first one.
+    /// Tokens per place of the part in each local marking; the part starts in the first local marking.
     pub(super) markings: Vec<Vec<u32>>,
     /// The empty local marking, if a shared transition fills the part: the machine represents it by no token.
     pub(super) nowhere: Option<usize>,

@@ -10,8 +10,8 @@
 //!  └── unroll ◀── machine (local markings of parts of several tokens)
 //! ```
 //!
-//! Parts that cannot be counted may still be exchangeable ([`Symmetry`]): markings that differ only by
-//! such exchanges need to be explored only once.
+//! Parts that cannot be counted can still be exchangeable ([`Symmetry`]): markings that differ only by such exchanges
+//! need to be explored only once.
 
 mod build;
 mod colours;

@@ -58,8 +58,9 @@ impl<'a> Replay<'a> {
         replay
     }
 
-    /// Translates a sequence of the folded net to the original net. With `to` (a place and the number of a replica), the
-    /// sequence ends with the first token in the place, which belongs to this replica; none if the place stays empty.
+    /// Translates a sequence of the folded net to the original net. With `to` (a place and the number of a replica),
+    /// the sequence ends with the first token in the place, which belongs to this replica. None if the place stays
+    /// empty.
     pub fn path(&mut self, path: &[TransitionId], to: Option<(PlaceId, usize)>) -> Option<Vec<TransitionId>> {
         let mut fired = Vec::new();
         for &t in path {

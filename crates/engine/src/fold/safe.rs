@@ -1,9 +1,9 @@
 //! Proofs of upper bounds on tokens in places, and proofs that no replica ever holds two tokens.
 //!
 //! Uses weights `y` of the places of the folded net, at least 1 on the places of the class, such that no firing raises
-//! the weighted sum of tokens. A transition that produces new tokens in the replicas needs all replicas to be empty: if
-//! one held a token, the sum would be at least 1 above the sum that the transition needs. The class is safe if the sum
-//! at the start is less than the needed sum plus 1.
+//! the weighted sum of tokens. A transition that produces new tokens in the replicas needs all replicas to be empty. If
+//! a replica held a token, the sum would be at least 1 above the sum that the transition needs. The class is safe if
+//! the sum at the start is less than the needed sum plus 1.
 
 use crate::fold::graph::Graph;
 use crate::net::{ArcKind, Net, PlaceId};

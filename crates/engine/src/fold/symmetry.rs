@@ -1,8 +1,8 @@
 //! Parts of a net that may be exchanged without changing the net, regardless of their inner structure.
 //!
-//! Equal colours give the candidates. A fixed order of the nodes of each part then pairs the nodes of two parts, and the exchange of
-//! the pairs is compared with the net itself: initial tokens, capacities, timings, arcs and expressions. So a mistake in the search
-//! can miss parts, and cannot find wrong ones.
+//! Equal colours give the candidates. A fixed order of the nodes of each part then pairs the nodes of two parts. The
+//! net with exchanged pairs is compared with the net itself: initial tokens, capacities, timings, arcs and expressions.
+//! So a mistake in the search can miss parts, and cannot find wrong ones.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

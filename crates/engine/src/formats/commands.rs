@@ -12,8 +12,8 @@ use crate::net::{Arc, ArcKind, Delay, Net, PlaceId, Servers, Timing, Transition}
 #[non_exhaustive]
 #[expect(missing_docs, reason = "the fields are the words of the message")]
 pub enum ExportError {
-    /// The net has several token classes, and the format has only one.
-    #[error("the net has {classes} token classes; {format} has only one")]
+    /// The net has several token classes, and the format supports only one class.
+    #[error("the net has {classes} token classes; {format} supports only one class")]
     Classes { classes: usize, format: &'static str },
     /// A delay that is not exponential.
     #[error("the delay of transition `{transition}` is {law}; {format} has only exponential delays")]

@@ -34,7 +34,7 @@ impl Layout {
         if own(net).any(|p| p.is_some()) { Self::of_file(net) } else { Self::layered(net) }
     }
 
-    /// The positions of the file; parts without one are drawn in layers below the others.
+    /// The positions of the file. Parts without a position are drawn in layers below the other parts.
     pub(crate) fn of_file(net: &Net) -> Self {
         let lowest = own(net).flatten().map(|p| p.y + 2.0 * HALF + MARGIN).fold(0.0, f64::max);
         let missing = own(net).any(|p| p.is_none());

@@ -17,7 +17,7 @@ pub enum Positions {
     /// is not readable if nodes overlap, arcs run through other nodes, or more than 2% of the texts are covered.
     #[default]
     Auto,
-    /// The file's positions; parts without one are drawn below the other parts.
+    /// The file's positions. Parts without a position are drawn below the other parts.
     File,
     /// A layered drawing.
     Layered,

@@ -1,4 +1,4 @@
-//! Choice of the immediate transition that fires: at random by weight, among those of the highest priority.
+//! Choice of the immediate transition that fires: at random by weight, among the transitions of the highest priority.
 
 use crate::compile::{Firing, Program, integer_weights};
 use crate::semantics::fault::Fault;
@@ -40,7 +40,7 @@ pub fn find_candidates(program: &Program, group: usize, marking: &[u32], found: 
 ///
 /// # Errors
 ///
-/// As [`find_candidates`].
+/// The errors of [`find_candidates`].
 #[inline]
 pub fn find_candidates_by(
     program: &Program,

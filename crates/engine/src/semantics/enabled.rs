@@ -73,12 +73,12 @@ fn dynamic_enabled(program: &Program, t: usize, marking: &[u32]) -> Result<bool,
         }))
 }
 
-/// Returns the number of times that `t` could fire simultaneously: 0 if it is disabled, otherwise the minimum, over its
-/// inputs, of the tokens divided by the weight, or 1 if it has no inputs.
+/// Returns the number of times that `t` could fire simultaneously. This number is 0 if `t` is disabled, and 1 if `t`
+/// has no inputs. Otherwise it is the minimum, over the inputs, of the tokens divided by the weight.
 ///
 /// # Errors
 ///
-/// As [`is_enabled`].
+/// The errors of [`is_enabled`].
 #[inline]
 pub fn enabling_degree(program: &Program, t: usize, marking: &[u32]) -> Result<u32, Fault> {
     if !is_enabled(program, t, marking)? {
@@ -114,7 +114,7 @@ pub fn served(servers: Servers, degree: u32) -> u32 {
 ///
 /// # Errors
 ///
-/// As [`is_enabled`], and a rate that evaluates to a negative or non-finite number.
+/// The errors of [`is_enabled`], and a rate that evaluates to a negative or non-finite number.
 #[inline]
 pub fn rate(program: &Program, t: usize, marking: &[u32]) -> Result<f64, Fault> {
     let Firing::Exponential { rate, servers } = &program.firing[t] else { return Ok(0.0) };
@@ -137,7 +137,7 @@ pub fn rate(program: &Program, t: usize, marking: &[u32]) -> Result<f64, Fault> 
 ///
 /// # Errors
 ///
-/// As [`is_enabled`], and a rate or weight that evaluates to a negative or non-finite number.
+/// The errors of [`is_enabled`], and a rate or weight that evaluates to a negative or non-finite number.
 pub fn can_fire(program: &Program, t: usize, marking: &[u32]) -> Result<bool, Fault> {
     match &program.firing[t] {
         Firing::Exponential { .. } => Ok(rate(program, t, marking)? > 0.0),

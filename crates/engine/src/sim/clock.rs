@@ -1,8 +1,8 @@
 //! Integer model time: the tick of a net, and delays in ticks.
 //!
 //! A tick is a power of two of a second, so that ticks become seconds without rounding. A delay is `(e *
-//! mantissa) >> shift` for the unit variate `e` (Q5.27) and the transition's mantissa and shift; a transition
-//! a million times faster than another keeps its 32 bits. Derived, with the error bounds, in docs/accuracy.md.
+//! mantissa) >> shift` for the unit variate `e` (Q5.27) and the transition's mantissa and shift. A transition that is a
+//! million times faster than another transition keeps its 32 bits. Derived, with the error bounds, in docs/accuracy.md.
 
 use serde::{Deserialize, Serialize};
 

@@ -16,7 +16,7 @@
 //!
 //! Guarantees:
 //!
-//! * Same program, question and seed: same numbers, on any number of threads, in any blocks.
+//! * The same program, question and seed give the same numbers, on any number of threads and in any blocks.
 //! * The schedule engine and the clock form agree bit for bit if both can run a net; so do the direct and the lockstep form.
 //!   The two pairs agree in distribution.
 //! * Times are integers; see [`Clock`] for the tick and its error.

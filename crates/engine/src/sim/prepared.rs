@@ -30,7 +30,7 @@ impl Prepared {
     ///
     /// # Errors
     ///
-    /// As [`compile`].
+    /// The errors of [`compile`].
     pub fn new(net: &Net, question: &Question, fold: bool) -> Result<Self, CompileError> {
         Self::with(net, question, fold.then_some(fold::fold))
     }
@@ -40,7 +40,7 @@ impl Prepared {
     ///
     /// # Errors
     ///
-    /// As [`compile`].
+    /// The errors of [`compile`].
     pub fn for_replications(net: &Net, question: &Question, fold: bool) -> Result<Self, CompileError> {
         let averages = question.tokens || question.throughput;
         Self::with(net, question, fold.then_some(if averages { fold::fold } else { fold_if_smaller }))
@@ -70,7 +70,7 @@ impl Prepared {
     ///
     /// # Errors
     ///
-    /// As [`compile`].
+    /// The errors of [`compile`].
     pub fn for_states(net: &Net, question: &Question) -> Result<Self, CompileError> {
         let folding = fold_markings(net, &keep(net, question));
         let not_folded = NotFolded::all(&folding);
@@ -149,8 +149,8 @@ impl Prepared {
         targets.iter().filter_map(folded).collect()
     }
 
-    /// The averages of long runs of this program, in terms of the original net: the averages of a replica are those
-    /// of its class divided by the number of replicas.
+    /// The averages of long runs of this program, in terms of the original net: the averages of a replica are the
+    /// averages of its class divided by the number of replicas.
     pub fn unfold_averages(&self, runs: Vec<BatchAverages>) -> Vec<BatchAverages> {
         let Some(folding) = &self.folding else { return runs };
         runs.into_iter().map(|run| unfolded(folding, run)).collect()

@@ -100,8 +100,8 @@ impl Question {
         self.ends().cloned().reduce(|goal, avoid| goal.or(&avoid))
     }
 
-    /// Reasons why the question excludes an engine that supports neither markings to avoid nor a goal that counts only
-    /// from a time on.
+    /// Reasons why the question excludes an engine. The engine supports neither markings to avoid nor a goal that
+    /// counts only from a given time on.
     pub(crate) fn only_until(&self) -> Vec<String> {
         let avoid = self.avoid.as_ref().map(|_| "the question has a marking to avoid".to_owned());
         avoid.into_iter().chain(self.late_goal()).collect()

@@ -39,7 +39,7 @@ impl<'a> Ready<'a> {
     ///
     /// # Errors
     ///
-    /// As [`run`](crate::sim::run()).
+    /// The errors of [`run`](crate::sim::run()).
     pub fn new(
         program: &'a Program,
         question: &'a Question,

@@ -87,7 +87,7 @@ impl Samples {
         self.tree.sum_with(&self.unit)
     }
 
-    /// Number of the replication after the last one.
+    /// Number of the replication after the last replication.
     pub fn end(&self) -> u64 {
         self.first + self.replications
     }

@@ -139,7 +139,7 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Ends a replication after this many firings. Default: 10 million for a net that may never stop.
+    /// Ends a replication after this many firings. Default: 10 million for a net that possibly never stops.
     pub fn max_firings(mut self, firings: u64) -> Self {
         self.question.max_firings = Some(firings);
         self

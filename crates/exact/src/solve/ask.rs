@@ -38,7 +38,7 @@ impl std::fmt::Debug for Asking<'_> {
 
 impl Asking<'_> {
     /// Returns the answer to a question. The answer is as exact as the methods behind it (docs/solve.md). A reward up
-    /// to a goal that may never be reached is infinite.
+    /// to a goal is infinite if the probability of reaching the goal is below 1.
     ///
     /// # Errors
     ///

@@ -46,7 +46,7 @@ pub(crate) struct Descent {
     start: Vec<(u32, f64)>,
 }
 
-/// The distribution of a passage time between two ends.
+/// The distribution of a passage time, as a cosine series on the interval `ends`.
 #[derive(Clone, Debug)]
 pub(crate) struct CosineLaw {
     /// Probability of a start in the target.

@@ -116,7 +116,7 @@ impl Coverability {
 /// Returns the coverability graph, if it has at most `limit` markings.
 ///
 /// Exact for nets without inhibitors, capacities, immediate transitions and marking dependence. For other nets, the
-/// graph is an upper bound, because it ignores these features ([`Coverability::ignored`]): a place that is bounded in
+/// graph ignores these features ([`Coverability::ignored`]) and is therefore an upper bound. A place that is bounded in
 /// the graph is bounded in the net, but not conversely. Source: \[KarpMiller1969\], with equal markings merged.
 ///
 /// # Errors

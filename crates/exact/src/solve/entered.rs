@@ -43,12 +43,12 @@ impl StateSpace {
     }
 
     /// Returns true if an expression is not 0 in some vanishing marking that is passed from a state with a weight above
-    /// 0, such as the state's probability in the long run. Without weights, considers the vanishing markings passed
-    /// from any state and at the start.
+    /// 0. A weight is, for example, the state's probability in the long run. Without weights, considers the vanishing
+    /// markings passed from any state and at the start.
     ///
     /// # Errors
     ///
-    /// As [`explore`](crate::solve::explore).
+    /// The errors of [`explore`](crate::solve::explore).
     pub fn holds_in_zero_time(
         &self,
         program: &Program,

@@ -9,7 +9,7 @@ use crate::solve::witness::{replay, sequence};
 
 /// Number of first states, each of which is compared with all earlier states on its path.
 const EAGER: u32 = 1 << 12;
-/// Of all later states, one in this number is compared with the earlier states on its path.
+/// Of this many later states, one state is compared with the earlier states on its path.
 const RARELY: u32 = 1 << 8;
 /// Number of failed candidates after which no more proofs are sought, because the net is probably bounded.
 const PATIENCE: u32 = 1 << 10;

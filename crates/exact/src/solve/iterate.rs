@@ -10,7 +10,7 @@ const STEPS: usize = 400;
 const MENDING: u32 = 20;
 /// Number of rounds without gain after which BiCGSTAB stops, because rounding limits the accuracy.
 const IDLE: u32 = 3;
-/// Error that is accepted if rounding prevents the requested one.
+/// Error that is accepted if rounding prevents the requested error.
 const ROUNDED: f64 = 1e-9;
 /// Changes of a sweep below this value are mostly rounding errors.
 const NOISE: f64 = 1e-13;
@@ -28,9 +28,9 @@ pub(crate) struct Iterated {
 /// step, and returns the change relative to the sum of values. `improve` changes the values by a limited number of
 /// BiCGSTAB steps, and returns true on success.
 ///
-/// The error is the change of the last sweep times the largest observed ratio of BiCGSTAB's
-/// correction to the change of the preceding sweep: an estimate based on the slowest part of the
-/// error. The error is at least the tolerance, because smaller changes and corrections are mostly rounding.
+/// The error is a product of two factors: the change of the last sweep, and the largest observed ratio of BiCGSTAB's
+/// correction to the change of the preceding sweep. It is an estimate based on the slowest part of the error. The error
+/// is at least the tolerance, because smaller changes and corrections are mostly rounding.
 pub(crate) fn accelerated(
     x: &mut [f64],
     stop: Stop<'_>,

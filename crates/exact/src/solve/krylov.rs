@@ -1,8 +1,8 @@
 //! BiCGSTAB \[Vorst1992\] for systems on which sweeps converge too slowly.
 //!
-//! The preconditioner is a symmetric Gauss-Seidel sweep: one forward and one backward \[Saad2003\]. It needs no memory
-//! and no settings. BiCGSTAB subtracts, so small values have only an absolute accuracy. The caller therefore adds sweeps
-//! and estimates the error.
+//! The preconditioner is a symmetric Gauss-Seidel sweep: one forward sweep and one backward sweep \[Saad2003\]. It
+//! needs no memory and no settings. BiCGSTAB subtracts, so small values have only an absolute accuracy. The caller
+//! therefore adds sweeps and estimates the error.
 
 use crate::compile::Csr;
 use crate::solve::chain::Incoming;

@@ -28,7 +28,7 @@ pub enum LinearMethod {
     /// Gauss-Seidel sweeps, for millions of states; the error is an estimate \[Stewart1994\].
     GaussSeidel,
     /// Gauss-Seidel sweeps that alternate with steps of BiCGSTAB \[Vorst1992\], if sweeps alone converge
-    /// too slowly. The error is an estimate too, and absolute: values smaller than the error may have no
+    /// too slowly. The error is also an estimate, and it is absolute: a value smaller than the error possibly has no
     /// correct digit.
     BiCgStab,
 }
@@ -76,7 +76,8 @@ impl<'a> LinearSettings<'a> {
 /// Method of a solution, and its accuracy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinearOutcome {
-    /// The method that was used; if parts of the chain used different methods, the one listed last in [`LinearMethod`].
+    /// The method that was used; if parts of the chain used different methods, the method listed last in
+    /// [`LinearMethod`].
     pub method: LinearMethod,
     /// Number of Gauss-Seidel sweeps, plus the allowed steps of BiCGSTAB; 0 for the direct methods.
     pub sweeps: u32,

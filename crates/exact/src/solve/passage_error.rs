@@ -9,7 +9,8 @@ pub enum PassageError {
     /// The chain is invalid, or its equations cannot be solved.
     #[error(transparent)]
     Absorb(#[from] AbsorbError),
-    /// The target may never be reached, so the mean time is infinite. The mean over the runs that reach the target exists.
+    /// The probability of reaching the target is below 1, so the mean time is infinite. The mean over the runs that
+    /// reach the target exists.
     #[error("the target is reached only with probability {probability}, so the mean time is infinite")]
     InfiniteMean {
         /// Probability of ever reaching the target.

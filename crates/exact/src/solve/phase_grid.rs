@@ -1,5 +1,5 @@
-//! One distribution on a grid of times: a series of exponential stages, which is exact at the grid points, or a stage
-//! after a distribution that is known only at the grid points.
+//! One distribution on a grid of times. It is either a series of exponential stages, which is exact at the grid points,
+//! or a stage after a distribution that is known only at the grid points.
 
 use crate::solve::law_tree::Stage;
 

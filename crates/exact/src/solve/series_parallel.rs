@@ -82,8 +82,8 @@ pub fn completion_time(program: &Program, settings: &GridSettings) -> Result<Com
     Ok(CompletionTime::of(&table, root, settings)?)
 }
 
-/// Checks whether [`completion_time`] applies to the net; the grid may still be too large.
-/// Takes about as long as reading the net.
+/// Checks whether [`completion_time`] applies to the net. The grid can still be too large. Takes about as long as
+/// reading the net.
 ///
 /// # Errors
 ///

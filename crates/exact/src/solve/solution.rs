@@ -315,7 +315,7 @@ impl PassageResult<'_> {
     ///
     /// # Errors
     ///
-    /// [`PassageError::InfiniteMean`] if the goal may never be reached.
+    /// [`PassageError::InfiniteMean`] if the probability of reaching the goal is below 1.
     pub fn mean(&self) -> Result<Measured, SolutionError> {
         Ok(match &self.0 {
             Method::States(time) => Measured::exact(time.moments()?.mean, LEVEL),
@@ -327,7 +327,7 @@ impl PassageResult<'_> {
     ///
     /// # Errors
     ///
-    /// [`PassageError::InfiniteMean`] if the goal may never be reached.
+    /// [`PassageError::InfiniteMean`] if the probability of reaching the goal is below 1.
     pub fn standard_deviation(&self) -> Result<f64, SolutionError> {
         Ok(match &self.0 {
             Method::States(time) => time.moments()?.variance.sqrt(),

@@ -42,7 +42,7 @@ impl Until<'_> {
     ///
     /// # Errors
     ///
-    /// As [`explore`](crate::solve::explore).
+    /// The errors of [`explore`](crate::solve::explore).
     pub fn explore(
         &self,
         program: &Program,
@@ -147,7 +147,7 @@ impl UntilStates {
 
     /// Returns the mean reward that a run gathers until it ends: at its goal, in a marking to avoid, in a dead marking,
     /// or at the time `to`, which may be infinite. `rate` is gathered per second, each of `impulses` (transition,
-    /// amount before the firing) at a firing. Infinite if a run may never end.
+    /// amount before the firing) at a firing. Infinite if a run never ends with a probability above 0.
     ///
     /// # Errors
     ///

@@ -27,8 +27,8 @@ pub enum ReplayError {
 ///
 /// # Errors
 ///
-/// The first transition that cannot fire: a timed transition that is disabled, has the rate 0, or must wait for an immediate
-/// transition; or an immediate transition that is disabled or has too low a priority.
+/// The first transition that cannot fire. If it is timed, it is disabled, has the rate 0, or must wait for an immediate
+/// transition. If it is immediate, it is disabled or has too low a priority.
 pub fn replay(program: &Program, transitions: &[u32], marking: &mut [u32]) -> Result<(), ReplayError> {
     let mut found = Candidates::default();
     for (position, &t) in (1..).zip(transitions) {

@@ -30,8 +30,8 @@ pub struct RowBound {
     pub most: Option<u64>,
     /// Source of the bound; none without a bound.
     pub source: Option<BoundSource>,
-    /// The weights that prove the bound: the weighted sum of tokens never exceeds its initial value. Rows after
-    /// those of the net are complementary places of places with a capacity. Empty if the bound has no weights.
+    /// The weights that prove the bound: the weighted sum of tokens never exceeds its initial value. Rows after the
+    /// rows of the net are complementary places of places with a capacity. Empty if the bound has no weights.
     pub weights: Vec<(u32, i128)>,
     /// True if integers prove the bound, or prove that the marking equation implies none; otherwise the bound is
     /// rounded from floating point.
@@ -43,7 +43,7 @@ pub struct RowBound {
 pub struct Bounds {
     /// The bound of each row of the net.
     pub rows: Vec<RowBound>,
-    /// Reason why some bounds may be missing or larger than necessary.
+    /// Reason why some bounds are possibly missing or larger than necessary.
     pub cut: Option<Cut>,
 }
 

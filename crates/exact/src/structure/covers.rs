@@ -49,7 +49,7 @@ pub fn place_cover(incidence: &Incidence, relation: Relation, budget: &Budget<'_
 ///
 /// # Errors
 ///
-/// As [`place_cover`].
+/// The errors of [`place_cover`].
 pub fn transition_cover(incidence: &Incidence, relation: Relation, budget: &Budget<'_>) -> Result<Cover, Cut> {
     let left_out = incidence.transitions_with_open_change();
     Matrix::new(incidence, &left_out, |row, t, by| (t, row, by)).cover(relation, 1, budget)

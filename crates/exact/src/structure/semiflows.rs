@@ -14,7 +14,7 @@ use crate::structure::rows::{Order, Row, Sparse, Tableau, combine, gcd};
 pub struct Flows {
     /// The vectors, in the order of their supports.
     pub vectors: Vec<Vec<(u32, i128)>>,
-    /// Reason why there may be more vectors; none if these are all.
+    /// Reason why more vectors possibly exist; none if the list is complete.
     pub cut: Option<Cut>,
     /// Rows, or transitions, that are in no vector because arcs with weights that depend on the marking change them.
     pub excluded: Vec<u32>,

@@ -87,7 +87,8 @@ impl Advice {
         }
     }
 
-    /// Returns the advice for a comparison: among the policies that finish jobs earlier, the one with the least mean job time.
+    /// Returns the advice for a comparison: among the policies that finish jobs earlier, the policy with the least mean
+    /// job time.
     pub fn new(comparison: &Comparison) -> Self {
         let others = || comparison.policies.iter().filter(|row| row.job_change.is_some());
         if others().next().is_none() {

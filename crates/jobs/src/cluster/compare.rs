@@ -77,7 +77,8 @@ pub struct Comparison {
 /// The quantiles of [`PolicySummary::tails`].
 const TAILS: [f64; 2] = [0.95, 0.99];
 
-/// Compares all policies with the first one that has no detector, or with the first of all.
+/// Compares all policies with the first policy that has no detector. If every policy has a detector, compares with the
+/// first policy.
 ///
 /// # Errors
 ///
@@ -95,8 +96,8 @@ pub fn compare(runs: &[PolicyRuns], level: f64) -> Result<Comparison, CompareErr
     })
 }
 
-/// Returns the largest half-width among the changes of the mean job time, relative to the baseline's mean job time: a measure of how well the
-/// replications so far separate the policies. None for fewer than two replications or policies.
+/// Returns the largest half-width among the changes of the mean job time, relative to the baseline's mean job time. It
+/// measures how well the replications so far separate the policies. None for fewer than two replications or policies.
 ///
 /// Approximate, as the intervals are.
 pub fn widest_change(runs: &[PolicyRuns], level: f64) -> Option<f64> {

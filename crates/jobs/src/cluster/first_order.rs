@@ -1,7 +1,7 @@
 //! First-order formulas for time and energy of a task, given the quality of a detector.
 //!
 //! The model of \[Phan2018, 4.2\]: idle nodes are available for all copies, a copy always beats the straggler, and a normal task is flagged at half
-//! its time. The model ignores contention for slots, so its ranking of detectors may differ on a real cluster.
+//! its time. The model ignores contention for slots, so the ranking of detectors on a real cluster can differ.
 
 use crate::cluster::metrics::{Metric, Tally};
 

@@ -46,8 +46,8 @@ pub fn share_of_stragglers(times: &mut [Vec<f64>], quantile: f64, factor: f64) -
 /// ```
 ///
 /// `slowest_normal` is the factor (1.2), `least_slowdown` s_min, `setting` ε_setting. The paper's condition ε_setting ≤
-/// (s_min − 1)/(s_min + 1), in [`settings_separable`], is necessary but not sufficient: s_min = 1.333 and ε = 0.1
-/// satisfy the condition, but the bound is negative.
+/// (s_min − 1)/(s_min + 1), in [`settings_separable`], is necessary but not sufficient. For example, s_min = 1.333 and
+/// ε = 0.1 satisfy the condition, but the bound is negative.
 ///
 /// ```
 /// # use tailspn_jobs::cluster::truth::{guess_error_bound, settings_separable};

@@ -44,7 +44,7 @@ pub struct FittedRun {
     pub tasks: usize,
     /// Time from the first submission to the last completion \[s\].
     pub job_s: f64,
-    /// The factor between the run's times and those of a typical run.
+    /// The factor between the run's times and the times of a typical run.
     pub factor: f64,
     /// Weight of the run in the centre of the factors, 0 to 1.
     pub weight: f64,

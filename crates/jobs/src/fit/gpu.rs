@@ -7,7 +7,8 @@ use crate::stages::{GpuTask, share_gpus};
 use crate::trace::analysis::most_at_once;
 use crate::trace::{Application, Attempt, JobTrace, Metric, StageId};
 
-/// Overlap of successive tasks that is ignored \[µs\]: Spark launches the next task some milliseconds before it records the end of the previous one.
+/// Overlap of successive tasks that is ignored \[µs\]: Spark launches the next task some milliseconds before it records
+/// the end of the previous task.
 const OVERLAP: i64 = 20_000;
 
 /// Returns the permits of an executor: permits per GPU times its GPUs, if the log states both.

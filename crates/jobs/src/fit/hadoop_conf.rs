@@ -33,7 +33,7 @@ pub enum ConfError {
     },
 }
 
-/// The properties of a job by name; if a name occurs twice, the last one counts, as in Hadoop.
+/// The properties of a job by name; if a name occurs twice, the last property counts, as in Hadoop.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HadoopConf {
     properties: BTreeMap<String, String>,

@@ -1,9 +1,9 @@
-//! Choice of the distribution of a stage's times around their means: the one with the highest likelihood for held-out
-//! times.
+//! Choice of the distribution of a stage's times around their means: the distribution with the highest likelihood for
+//! held-out times.
 //!
 //! Times are divided by the model's times, so that one distribution serves cold and warm tasks. Each fifth of the tasks
 //! is held out in turn, each distribution is fitted to the other tasks, and the logarithm of its density is summed over
-//! the held-out tasks (cross-validation \[Stone1974\]). All distributions have mean 1; the one parameter of each
+//! the held-out tasks (cross-validation \[Stone1974\]). All distributions have mean 1. Each has one parameter, which
 //! follows from the logarithms or the moments of the times. The empirical distribution has no density. Its score uses
 //! the density of its times, smoothed with a normal kernel on their logarithms, with Silverman's width \[Silverman1986,
 //! 3.4.2\]. The plan stores this distribution as quantiles.

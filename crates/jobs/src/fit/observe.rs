@@ -243,7 +243,7 @@ fn gpu_memory_note(trace: &JobTrace) -> Option<String> {
     let peak_gib = values(Metric::GpuPeakBytes).fold(0.0, f64::max) / (1024.0 * MB);
     (retries > 0.0).then(|| {
         format!(
-            "GPU work was retried {retries} times for lack of memory, with up to {peak_gib:.1} GiB of a GPU in use: more tasks on a GPU may not fit"
+            "GPU work was retried {retries} times for lack of memory, with up to {peak_gib:.1} GiB of a GPU in use: a GPU possibly has no memory for more tasks"
         )
     })
 }
@@ -278,9 +278,9 @@ fn stages_of(
     (stages, start_s)
 }
 
-/// Returns two times \[s\]: the time from the end of the stages that a stage waited for to the first launch of the
-/// stage, without the wait for a free slot; and the part of this time in which executors were still missing. `times`
-/// are the end of those stages, and the submission time of the stage.
+/// Returns two times \[s\]. The first is the time from the end of the stages that a stage waited for, to the first
+/// launch of the stage, without the wait for a free slot. The second is the part of this time in which executors were
+/// still missing. `times` are the end of those stages, and the submission time of the stage.
 pub(super) fn setup_of(trace: &JobTrace, id: StageId, times: (Moment, Option<Moment>), cores: u32) -> (f64, f64) {
     let (before, submitted) = times;
     let first = trace.attempts_of(id).iter().filter(|attempt| attempt.launch().is_some()).min_by_key(|a| a.launch());

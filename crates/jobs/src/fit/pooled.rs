@@ -27,7 +27,7 @@ pub struct FittedJobs {
 ///
 /// # Errors
 ///
-/// As [`fit_job`]; [`FitError::NoLog`] without jobs.
+/// The errors of [`fit_job`]; [`FitError::NoLog`] without jobs.
 pub fn fit_jobs(
     jobs: &[ObservedJob],
     conf: Option<&HadoopConf>,
@@ -152,7 +152,7 @@ impl Pool<'_> {
         (!values.is_empty()).then(|| (median(values.iter().copied()), values.len()))
     }
 
-    /// Sets the bytes and records to those of all jobs.
+    /// Sets the bytes and records to the bytes and records of all jobs.
     fn sizes(&mut self) {
         let n = self.jobs.len();
         let input = self.sum(|plan| plan.profile.input_mb);

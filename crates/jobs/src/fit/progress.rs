@@ -68,7 +68,7 @@ pub struct RunProgress {
     pub elapsed_s: Option<f64>,
     /// Now, in seconds since 1970.
     pub now_s: f64,
-    /// Time from the submission of the first job to the completion of the last one \[s\], if the application has ended.
+    /// Time from the submission of the first job to the completion of the last job \[s\], if the application has ended.
     pub job_s: Option<f64>,
     /// True if the application has ended.
     pub has_ended: bool,

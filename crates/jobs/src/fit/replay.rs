@@ -23,7 +23,7 @@ use crate::trace::{Application, Attempt, Format, JobTrace, Metric, Moment, Stage
 
 /// Bytes per MB.
 const MB: f64 = 1_048_576.0;
-/// Spark launches the next task some milliseconds before it records the end of the previous one \[µs\].
+/// Spark launches the next task some milliseconds before it records the end of the previous task \[µs\].
 const OVERLAP: i64 = 20_000;
 /// Pauses of a slot up to this length belong to the next task \[s\].
 const PAUSE: f64 = 1.0;
@@ -341,8 +341,8 @@ impl Maker<'_, '_> {
         (f64::from(self.places.slots[node]) * share).max(1.0)
     }
 
-    /// Returns the share of the slots at which tasks still run at full speed, and the usual task times. Among the shares tried, this is the largest
-    /// one that leaves hardly more unexplained spread than the best.
+    /// Returns the share of the slots at which tasks still run at full speed, and the usual task times. Among the
+    /// shares tried, this is the largest share that leaves hardly more unexplained spread than the best share.
     fn contention(&self) -> (f64, Vec<UsualTimes>) {
         let busy = self.busy();
         let fit = |share: f64| {

@@ -2,7 +2,7 @@
 //!
 //! Stages match as in [`crate::fit::fit_stages`]: by their action and by the stages they wait for. Similar stages are
 //! matched in the order of their numbers of tasks. Tasks in the log replace the plan's. Without a plan, the model is
-//! fitted to the run so far; stages without a finished task are then assumed to be like other stages of the run, with a
+//! fitted to the run so far. Stages without a finished task are then assumed to be like other stages of the run, with a
 //! wide error.
 
 use crate::fit::alike::action;
@@ -14,7 +14,7 @@ use crate::mapreduce::PhaseLaw;
 use crate::stages::{Amount, PlannedJob, RunningTask, StagePlan, StageSpec, StageState, Wave};
 
 /// Time of a stage without a finished task relative to an earlier stage of the run, and the standard deviation of its
-/// logarithm: for a stage with the same action, or with another one. Rounded from 39 logs that are not part of the
+/// logarithm: for a stage with the same action, or with another action. Rounded from 39 logs that are not part of the
 /// validation (docs/validation.md).
 const LIKE_THE_SAME: (f64, f64) = (0.6, 1.0);
 const LIKE_ANOTHER: (f64, f64) = (0.75, 1.3);

@@ -1,7 +1,7 @@
 //! The slowdown of executors that share a host, from runs with different numbers of executors.
 //!
-//! Three kinds of time grow with the load of a host, each in proportion to a power of the load: the start-up time of
-//! executors, the warm-up time of tasks, and the CPU time of steady tasks. The warm-up time is the extra time of the
+//! Three kinds of time grow with the load of a host: the start-up time of executors, the warm-up time of tasks, and the
+//! CPU time of steady tasks. Each grows in proportion to a power of the load. The warm-up time is the extra time of the
 //! first task of a slot, and of the following tasks until the steady time. Each run of a program gives one ratio: the
 //! time of the run divided by the time of the program's model. The powers are the slopes of the logarithms of these
 //! ratios over the logarithms of the load, with a separate level for each program. Runs of other programs on the same

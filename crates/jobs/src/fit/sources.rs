@@ -1,9 +1,9 @@
 //! The size of a job's input: all data read by its stages from outside, each source once.
 //!
 //! A stage's input bytes include newly read data, data already read by an earlier stage, and cached data. Only the
-//! first is input of the job. A stage that starts with a dataset of an earlier stage reads the same source again; so
-//! does a stage of another job that reads the same amount, or a small multiple of it. A stage that reads hardly
-//! anything inspects the schema of the data.
+//! first is input of the job. A stage that starts with a dataset of an earlier stage reads the same source again. A
+//! stage of another job also reads it again if the stage reads the same amount, or a small multiple of this amount. A
+//! stage that reads hardly anything inspects the schema of the data.
 
 /// Amounts that differ by less than this share count as equal.
 const SAME: f64 = 0.02;

@@ -323,7 +323,7 @@ fn gpu_note(run: &ObservedRun) -> Option<String> {
     let stated = match run.gpus[1] {
         Some(_) => "",
         None => {
-            ". The log does not record how many tasks may hold a GPU (spark.rapids.sql.concurrentGpuTasks), so one is assumed"
+            ". The log does not record how many tasks can hold a GPU at a time (spark.rapids.sql.concurrentGpuTasks); one task is assumed"
         }
     };
     uses_gpus(run).then(|| {

@@ -4,7 +4,8 @@
 //! tasks. Otherwise, CPU time is an indication: a task whose wall time is far above its CPU time was delayed by warm-up
 //! activity, above all by the compiler's threads. So ln(1 + κ) has a normal prior, which the tasks then update. The
 //! mean of the prior is ln(wall / CPU time), at least 0, and its standard deviation is 0.25. (A steady task waits for
-//! more than its CPU, but CPU time falls too while a task warms up.) If the log has no CPU times, the prior mean is 0.
+//! more than its CPU. But while a task warms up, its CPU time falls too.) If the log has no CPU times, the prior mean
+//! is 0.
 
 use crate::fit::line::{Line, line, loss, median, scale};
 use crate::stages::planned::slowness;

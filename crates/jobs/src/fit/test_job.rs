@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Sums over the successful tasks are exact: D_test, D_map, D_mapoutput, D_red, spilled records. Times are means over
-//! tasks with Student's intervals. T_m is the remainder of the map phase after two times are subtracted: the reading
-//! and copying that the model counts separately (phases 2 to 5 with T_m = 0), and the start of a task. T_r is computed
+//! tasks with Student's intervals. T_m is the time of the map phase minus two times: the time of reading and copying,
+//! which the model counts separately (phases 2 to 5 with T_m = 0), and the time of the start of a task. T_r is computed
 //! in the same way for the reduce phase (phase 9). `test_times` computes these times, `waits` the time for which slots
 //! waited for tasks. So the plan reproduces the times of the test job. Values found neither in the log nor in the
 //! configuration keep the plan's defaults, with a note.

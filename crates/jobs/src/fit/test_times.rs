@@ -192,8 +192,8 @@ impl Maker {
     }
 }
 
-/// Returns the part of a task's mean time `whole_s` that does not grow with its data: from tasks with little
-/// data, or from the time that the task's data do not explain. A task of less than 16 MB gets the rate of a
+/// Returns the part of a task's mean time `whole_s` that does not grow with the task's data. Computes it from tasks
+/// with little data, or from the time that the task's data do not explain. A task of less than 16 MB gets the rate of a
 /// task of 16 MB: its time is mainly start-up.
 fn fixed_s(whole_s: f64, starting_s: Option<f64>, mb: f64) -> f64 {
     let grows = (whole_s - starting_s.unwrap_or(0.0)).max(0.0);

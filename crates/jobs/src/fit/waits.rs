@@ -16,8 +16,8 @@ use crate::estimate::quantile_of_sorted;
 use crate::trace::analysis::most_at_once;
 use crate::trace::{Attempt, JobTrace, Metric, StageKind};
 
-/// Default number of slots of a Hadoop tracker (`mapred.tasktracker.map.tasks.maximum` and its counterpart for reduces): a cluster on which one task
-/// ran at a time may still be able to run two.
+/// Default number of slots of a Hadoop tracker (`mapred.tasktracker.map.tasks.maximum` and its counterpart for
+/// reduces): a cluster on which one task ran at a time possibly has room for two.
 const DEFAULT_SLOTS: u64 = 2;
 /// Data of a task \[MB\] below which its time is start-up: a disk of the default plan reads it in 0.15 s.
 pub(super) const STARTING_MB: f64 = 16.0;

@@ -65,7 +65,7 @@ fn at_once(trace: &JobTrace, used: &BTreeSet<ExecutorId>) -> f64 {
 }
 
 /// Returns the time at which a slot was free for the first task of a stage that was submitted at `submitted`. None if
-/// the executor of the task started even later and the task was the executor's first one.
+/// the executor of the task started even later and the task was the executor's first task.
 ///
 /// An executor that was full until one of its tasks ended had no slot before.
 pub(super) fn free_at(first: &Attempt, submitted: Moment, cores: u32, trace: &JobTrace) -> Option<Moment> {

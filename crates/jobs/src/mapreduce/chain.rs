@@ -162,7 +162,8 @@ pub struct LastTask {
     pub varying: Option<Curve>,
 }
 
-/// A task without stages ends while tasks with stages may still run: the distribution has a jump that no curve represents.
+/// A task without stages ends while tasks with stages can still run. So the distribution has a jump that no curve
+/// represents.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("a task of exactly {fixed_s} s runs alongside tasks of random length; the exact solution cannot combine them")]
 pub struct FixedBesideRandom {
@@ -181,7 +182,7 @@ pub struct FixedBesideRandom {
 ///
 /// # Errors
 ///
-/// [`FixedBesideRandom`] if a task without stages may or may not be the last one.
+/// [`FixedBesideRandom`] if a task without stages is the last task with a probability between 0 and 1.
 pub fn last_of(tasks: &[TaskLaw]) -> Result<LastTask, FixedBesideRandom> {
     let mut groups: BTreeMap<Vec<u64>, (TaskLaw, f64)> = BTreeMap::new();
     let mut longest_fixed = 0.0_f64;

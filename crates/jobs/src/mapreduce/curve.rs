@@ -249,7 +249,7 @@ impl Curve {
         half * (0..GAUSS).map(|i| TABLES.weights[i] * slopes[i] * values[i]).sum::<f64>()
     }
 
-    /// Returns the index of the panel that holds `t`, the last one for a `t` beyond the end.
+    /// Returns the index of the panel that holds `t`; the last panel for a `t` beyond the end.
     fn panel_at(&self, t: f64) -> usize {
         self.breaks.partition_point(|b| *b <= t).saturating_sub(1).min(self.panels.len() - 1)
     }

@@ -15,11 +15,11 @@
 //! With slots, a task waits on `waitingMapj` (`waitingReducer`) until the immediate transition `startMapj`
 //! (`startReducer`) gives it a token of `mapSlots` (`reduceSlots`), which `spillj` (`reducer`) gives back. The net then
 //! has 6M + 4R + 4 places and 6M + 3R + 2 transitions. If workers differ, each kind of worker has its own slots
-//! (`mapSlots1` and `reduceSlots1` for the first kind of the plan), and a task takes a slot of the kind it was placed
-//! on. The net then has 6M + 4R + 2 places, plus one for each kind with map tasks and one for each kind with reduce
-//! tasks. The start is a separate transition because a timed `readj` that took the slot itself would take it when it
-//! *ends*, and all tasks would read simultaneously. Waiting tasks start in random order; a slot belongs to all workers
-//! of its kind, not to a single worker.
+//! (`mapSlots1` and `reduceSlots1` for the first kind of the plan). A task takes a slot of the kind of worker to which
+//! it was assigned. The net then has 6M + 4R + 2 places, plus one for each kind with map tasks and one for each kind
+//! with reduce tasks. The start is a separate transition because a timed `readj` that took the slot itself would take
+//! it when it *ends*, and all tasks would read simultaneously. Waiting tasks start in random order; a slot belongs to
+//! all workers of its kind, not to a single worker.
 //!
 //! With `gpus`, a map waits on `waitingGpuj` until the immediate transition `startGpuj` gives it a token of `gpus`
 //! (`gpus1` for the first kind of worker if kinds differ), which `toHostj` gives back. This adds two places per map
@@ -38,8 +38,8 @@
 //! With a clean-up (`framework.cleanup_s`, `[residual]`), all reduces mark `reduced`, and the transition `commit` moves
 //! all of these tokens to `finished`: one transition more, and R - 2 places fewer.
 //!
-//! A phase with mean 0 is an immediate transition, the limit of an exponential one with a growing rate: PIPE and the
-//! exact solvers support it, unlike a deterministic delay of 0.
+//! A phase with mean 0 is an immediate transition, which is the limit of an exponential transition with a growing rate.
+//! PIPE and the exact solvers support immediate transitions, but not a deterministic delay of 0.
 
 use std::collections::HashMap;
 

@@ -99,7 +99,7 @@ pub struct Profile {
     pub map_data_mb: f64,
     /// D_mapoutput, data fetched by the test job's reducers \[MB\], >= 0. Default 160.
     pub map_output_mb: f64,
-    /// True if `map_output_mb` is for one map task, as in the printed \[PESARO15, Eq. 13\]. Default false.
+    /// True if `map_output_mb` is for one map task, as printed in \[PESARO15, Eq. 13\]. Default false.
     pub map_output_per_task: bool,
     /// D_red, data of the test job after its reduce function \[MB\], >= 0. Default 20.
     pub reduce_output_mb: f64,
@@ -154,7 +154,7 @@ impl Default for Profile {
 pub struct Hadoop {
     /// `sort.mb`, sort buffer of a map \[MB\], > 0. Default 100.
     pub sort_mb: f64,
-    /// `sort.spill.percent`, filled share of the buffer at which the buffer is spilled to disk, above 0 to 1.
+    /// `sort.spill.percent`, filled share of the buffer at which the buffer is spilled to disk, > 0 and <= 1.
     /// Default 0.8.
     pub sort_spill_percent: f64,
     /// `sort.record.percent`, share of the buffer that holds metadata, between 0 and 1. Default 0.05.
@@ -165,9 +165,9 @@ pub struct Hadoop {
     pub reduce_heap_mb: f64,
     /// Number of parallel fetches of a reduce task, >= 1. Default 5. No equation uses it.
     pub parallel_copies: u64,
-    /// `shuffle.buffer.percent`, share of the heap that buffers map output, above 0 to 1. Default 0.7.
+    /// `shuffle.buffer.percent`, share of the heap that buffers map output, > 0 and <= 1. Default 0.7.
     pub shuffle_buffer_percent: f64,
-    /// `shuffle.merge.percent`, filled share of the shuffle buffer at which the buffer is merged to disk, above 0 to 1.
+    /// `shuffle.merge.percent`, filled share of the shuffle buffer at which the buffer is merged to disk, > 0 and <= 1.
     /// Default 0.66.
     pub shuffle_merge_percent: f64,
 }

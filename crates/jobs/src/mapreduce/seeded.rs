@@ -8,7 +8,7 @@ use crate::rng::{Address, Purpose, split};
 ///
 /// # Errors
 ///
-/// As [`phase_times`].
+/// The errors of [`phase_times`].
 ///
 /// # Examples
 ///

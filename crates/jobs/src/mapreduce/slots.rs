@@ -1,8 +1,8 @@
 //! Slots and GPUs that a job's tasks wait for: one pool for all, or one per kind of worker.
 //!
-//! If all tasks of a kind take equally long on every worker (one kind of worker, kinds with the same rates,
-//! or given phase means), any free slot serves: one pool. Otherwise a task belongs to the kind of worker
-//! for which its means were computed, and only a slot of that kind serves it.
+//! Sometimes all tasks of a kind take equally long on every worker: with one kind of worker, with kinds with the same
+//! rates, or with given phase means. Then any free slot will do, and all slots form one pool. Otherwise a task belongs
+//! to the kind of worker for which its means were computed, and only a slot of that kind serves it.
 
 use crate::mapreduce::net_error::JobNetError;
 use crate::mapreduce::params::{Node, Plan};

@@ -26,7 +26,7 @@ pub struct Speculation {
     /// r, share of stragglers that are flagged in time, 0 to 1. Default 0.6, as for LATE in scenario C2 of
     /// \[Phan2018, Table 6\]; the next two defaults are from the same table.
     pub recall: f64,
-    /// p, share of flagged tasks that are stragglers and flagged in time, above 0 to 1. Default 0.82.
+    /// p, share of flagged tasks that are stragglers and flagged in time, > 0 and <= 1. Default 0.82.
     pub precision: f64,
     /// DL, mean time from the start of a straggler to its flag, divided by its usual time, >= 0 and below the
     /// straggler's factor. Default 0.38.

@@ -136,8 +136,8 @@ pub fn read_s(node: &Node, a: f64, split: f64) -> f64 {
 /// T_m(D_split) = T_fixed + (T_m - T_fixed) · D_split/(D_test/M_test)
 /// ```
 ///
-/// The printed equation has T_m of the test job's split and D_block/GW for any split; the blocks
-/// are those of [`gpu_s`]. Source: \[PESARO15, Eq. 8\].
+/// The printed equation has T_m of the test job's split and D_block/GW for any split. The blocks are the blocks of
+/// [`gpu_s`]. Source: \[PESARO15, Eq. 8\].
 pub fn to_gpu_s(plan: &Plan, node: &Node, split: f64) -> f64 {
     let blocks = if is_printed(plan) { 1.0 } else { split / test_split_mb(plan) };
     split / node.disk_read_mb_per_s

@@ -1,8 +1,9 @@
 //! Tasks that share GPUs by permits: a task works, waits for a permit of its executor, holds it, and continues without
 //! it.
 //!
-//! The permits of an executor are those of all its GPUs, `spark.rapids.sql.concurrentGpuTasks` for each, granted in the
-//! order of the requests. That is how RAPIDS' semaphore works, except that it prefers tasks that held a permit before.
+//! The permits of an executor are the permits of all its GPUs: `spark.rapids.sql.concurrentGpuTasks` for each GPU. They
+//! are granted in the order of the requests. That is how RAPIDS' semaphore works, except that it prefers tasks that
+//! held a permit before.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

@@ -234,7 +234,7 @@ pub struct StageSpec {
     pub distribution: PhaseLaw,
     /// Number of full tasks, which are all tasks except `small_tasks`; rounded to an integer, at least 1.
     pub tasks: Amount,
-    /// Total data of all full tasks \[MB\].
+    /// Total data of all tasks except the small tasks \[MB\].
     #[serde(default)]
     pub data_mb: Amount,
     /// Time of the first task that a slot runs for the stage.

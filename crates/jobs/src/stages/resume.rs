@@ -51,8 +51,8 @@ pub struct ResumedSchedule {
 }
 
 impl ResumedSchedule {
-    /// Resumes a job whose remaining tasks are those in `job`, with the state of each stage. `end_age_s`: time since the end of the last stage, if
-    /// none remains.
+    /// Resumes a job whose remaining tasks are the tasks in `job`, with the state of each stage. `end_age_s`: time
+    /// since the end of the last stage, if none remains.
     pub fn new(job: &PlannedJob, states: Vec<StageState>, end_age_s: f64) -> Self {
         let mut schedule = StageSchedule::new(job);
         for (stage, state) in schedule.stages.iter_mut().zip(&states) {

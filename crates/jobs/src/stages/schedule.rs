@@ -1,7 +1,7 @@
 //! One run of a planned job without a net: free slots take waiting tasks, tasks of earlier stages first.
 //!
-//! The times have the same distribution as in the job's net ([`crate::stages::net`]), at a fraction of the cost: events are the ends of tasks and of
-//! set-ups, and the next task goes to the slot freed last.
+//! The times have the same distribution as in the job's net ([`crate::stages::net`]), at a fraction of the cost. Events
+//! are the ends of tasks and of set-ups. The next task goes to the slot freed last.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
@@ -178,7 +178,8 @@ impl<'a> Running<'a> {
         self.events.push(Reverse((end.to_bits(), stage)));
     }
 
-    /// Returns the end of the next task of a stage, which is launched now, and records whether it was the stage's last one to launch.
+    /// Returns the end of the next task of a stage, which is launched now, and records whether it was the stage's last
+    /// task to launch.
     pub(super) fn launch(&mut self, stage: usize, now: f64) -> Event {
         let (of, at) = (&self.job.stages[stage], &mut self.progress[stage]);
         if at.drawn.is_multiple_of(4) {
@@ -285,7 +286,7 @@ impl<'a> Running<'a> {
         self.ended(stage, now);
     }
 
-    /// Records that a task of a stage has ended; the last one releases its followers.
+    /// Records that a task of a stage has ended. The last task of a stage releases the stages that follow.
     fn ended(&mut self, stage: usize, now: f64) {
         self.progress[stage].ended += 1;
         self.times[stage][1] = now;

@@ -1,8 +1,8 @@
 //! Zip archives, as downloaded from Spark's History Server: their files, and the content of each as a stream.
 //!
-//! The crate `zip` reads the directory at the end of an archive; entries are decompressed here, in pieces, so
-//! that an entry of any unpacked size takes no more memory than a compressed file. Names of entries are only
-//! labels; no files are written.
+//! The crate `zip` reads the directory at the end of an archive. Entries are decompressed here, in pieces. So an entry
+//! of any unpacked size takes no more memory than a compressed file. Names of entries are only labels; no files are
+//! written.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};

@@ -382,7 +382,7 @@ impl Builder {
 }
 
 /// Marks copies among the attempts of a task, which are in the order of their launch. MapReduce starts a second
-/// attempt of a running task only as a copy, and kills the slower attempt once the other one has succeeded.
+/// attempt of a running task only as a copy, and kills the slower attempt once the other attempt has succeeded.
 fn mark_copies(attempts: &mut [Attempt]) {
     let mut latest = UNKNOWN;
     for attempt in attempts.iter_mut() {

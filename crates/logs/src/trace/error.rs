@@ -139,7 +139,7 @@ impl TraceError {
                 Some("raise the limit with --max-attempts; an attempt takes about 120 bytes")
             }
             Self::SeveralLogs { .. } => {
-                Some("`--app ID` selects one: an id, an id and attempt (`ID_2`), a name or a file")
+                Some("`--app ID` selects an application; ID is an id, an id and attempt (`ID_2`), a name or a file")
             }
             Self::NoSuchLog { .. } => Some("`--app` takes an id, an id and attempt (`ID_2`), a name or a file"),
             Self::Folder { .. } => Some("pass a log: a file, a folder of logs, or the zip archive of a History Server"),

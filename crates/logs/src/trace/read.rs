@@ -48,7 +48,7 @@ pub fn read(path: &Path, options: &ReadOptions, watch: &dyn Watch) -> Result<Job
 ///
 /// # Errors
 ///
-/// As [`read`], if the folder or archive cannot be read.
+/// The errors of [`read`], if the folder or archive cannot be read.
 pub fn logs_in(path: &Path) -> Result<Vec<ListedLog>, TraceError> {
     Ok(sources(path)?.iter().map(Source::listed).collect())
 }
@@ -77,7 +77,7 @@ pub fn log_format(path: &Path) -> Option<Format> {
 ///
 /// # Errors
 ///
-/// As [`read`].
+/// The errors of [`read`].
 pub fn read_bytes(name: &str, bytes: &[u8], options: &ReadOptions, watch: &dyn Watch) -> Result<JobTrace, TraceError> {
     let part = Part::Bytes(name, bytes);
     let format = format_of(&part)?;
@@ -90,7 +90,7 @@ pub fn read_bytes(name: &str, bytes: &[u8], options: &ReadOptions, watch: &dyn W
 ///
 /// # Errors
 ///
-/// As [`read`]; a zip archive is refused, since its directory is at its end.
+/// The errors of [`read`]; a zip archive is refused, since its directory is at its end.
 pub fn read_stream(
     name: &str,
     source: impl Read,

@@ -152,7 +152,7 @@ class EmpiricalTimes(Times):
 class CurveTimes(Times):
     """A distribution given by points of its distribution function, with cubics between points and an exponential tail.
 
-    If the goal may never be reached, ``probability`` is below 1, and the time is infinite with the remaining probability.
+    If a run can miss the goal, ``probability`` is below 1, and the time is infinite with the remaining probability.
     """
 
     def __init__(
@@ -185,13 +185,13 @@ class CurveTimes(Times):
         return self._exact
 
     def mean(self) -> float:
-        """Return the mean [s]; infinite if the goal may never be reached."""
+        """Return the mean [s]; infinite if the probability of reaching the goal is below 1."""
         if self.probability < 1:
             return float("inf")
         return self._mean if self._mean is not None else self.expect()
 
     def var(self) -> float:
-        """Return the variance [s²]; infinite if the goal may never be reached."""
+        """Return the variance [s²]; infinite if the probability of reaching the goal is below 1."""
         if self.probability < 1:
             return float("inf")
         if self._std is not None:

@@ -147,7 +147,7 @@ impl<'a> Figure<'a> {
         Self { picture: Some(Box::new(draw)), ..self }
     }
 
-    /// Adds a form for terminals.
+    /// Sets the function that writes the text for a terminal.
     #[must_use]
     pub fn written(self, write: impl Fn(&Look) -> String + 'a) -> Self {
         Self { text: Some(Box::new(write)), ..self }

@@ -211,7 +211,7 @@ pub(crate) fn folded_words(parts: &FoldedParts) -> String {
 
 /// Describes parts that are not folded, and the reason.
 pub(crate) fn not_folded_words(NotFolded { parts, example, reason }: &NotFolded) -> String {
-    format!("{} parts like that of `{example}`: {reason}", count(*parts as u128))
+    format!("{} parts like the part of `{example}`: {reason}", count(*parts as u128))
 }
 
 /// Returns rows of a result's provenance: parts of the net that were folded, and parts that were not.

@@ -10,7 +10,7 @@ pub enum Show {
     /// Everyone.
     #[default]
     Always,
-    /// Everyone; a narrow terminal drops such columns first, with a note.
+    /// Everyone. If a terminal is narrow, such columns are dropped first, and a note says so.
     Room,
     /// Readers who ask for all details, and pages.
     Detail,

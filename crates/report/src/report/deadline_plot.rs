@@ -12,7 +12,7 @@ use crate::report::optimize::{LookRow, OptimizeReport, cost_words, words};
 use crate::report::plot::{self, Area, Axes, DrawError, axes, begun, fine_svg, label, line, px, shortened};
 use crate::report::point_labels::{Label, placed};
 
-/// Letters of labels \[px\].
+/// Font size of labels \[px\].
 const LETTERS: i32 = 13;
 /// Size of a mark \[px\].
 const MARK: i32 = 5;

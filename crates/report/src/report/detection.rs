@@ -245,7 +245,7 @@ impl DetectionReport {
         }
         if let Some(first) = left_out.first() {
             let which = counted(left_out.len() as u64, "stage");
-            notes.push(format!("{which} without progress reports skipped, such as {first}"));
+            notes.push(format!("skipped {which} without progress reports, such as {first}"));
         }
         let [from_runs, all] = [|stage: &DetectionStage| stage.usual_from_runs, |stage: &DetectionStage| stage.tasks]
             .map(|count| self.stages.iter().map(count).sum::<u64>());

@@ -93,7 +93,7 @@ impl Tile {
     }
 }
 
-/// Returns the middle of each spot of the columns.
+/// Returns the centre of each box of the columns, and of each gap that an edge passes.
 fn positions(graph: &StateGraph, columns: &Columns, boxes: &[Tile]) -> Vec<Point> {
     let spots = columns.columns.iter().map(Vec::len).sum();
     let mut at = vec![Point::default(); spots];

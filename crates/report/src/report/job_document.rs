@@ -126,7 +126,7 @@ fn critical(report: &JobReport) -> Figure<'static> {
         })
     };
     let caption = "A run takes as long as its critical path. Each bar is the average time on the critical path that is spent in a phase, in seconds \
-                   and as a share. If a phase gets 1% longer, the job gets longer by 1% of this share.";
+                   and as a share. If a phase with a share of 40% gets 1% longer, the job gets 0.4% longer.";
     let rows = report.phases.iter().filter_map(row).collect();
     Figure::bars("critical", "Where the time goes", caption, "time on the critical path [s]", rows)
 }

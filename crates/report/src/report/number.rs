@@ -138,7 +138,7 @@ pub(crate) fn value_key(value: &Value) -> String {
     }
 }
 
-/// The ends of a number's interval; the value twice without one.
+/// The ends of a number's interval; the value twice if the number has no interval.
 pub(crate) fn ends(number: &Measured) -> [f64; 2] {
     number.ends().unwrap_or([number.value; 2])
 }

@@ -143,10 +143,10 @@ fn provenance(report: &OptimizeReport) -> Vec<[String; 2]> {
         Search::Comparison => "comparison of estimated costs",
         _ => "rising cost",
     };
-    let dear = if report.cost_per_s.is_some() { ", or too expensive at any time" } else { "" };
+    let dear = if report.cost_per_s.is_some() { ", or too expensive" } else { "" };
     let left_out = match report.eliminated {
         0 => "0".to_owned(),
-        some => format!("{} (no faster than one that fails{dear})", count(some.into())),
+        some => format!("{} (no faster than a configuration that fails{dear})", count(some.into())),
     };
     let rows = [
         ("tailspn", report.version.to_string()),

@@ -13,7 +13,7 @@ const NAME: i32 = 16;
 const ROOM: i32 = 64;
 /// Space at the left and right edge \[px\].
 const EDGE: i32 = 8;
-/// Height of the letters of names and of texts next to bars \[px\].
+/// Font size of names and of texts next to bars \[px\].
 const LETTERS: i32 = 13;
 /// Space between the axis and a name above a bar \[px\].
 const ASIDE: i32 = 4;

@@ -17,7 +17,7 @@ use crate::report::sweep_plot::tornado;
 use crate::sensitivity::{KnobEffect, Method, SensitivityReport};
 use crate::sweep::Level;
 
-/// Letters of labels \[px\].
+/// Font size of labels \[px\].
 const LETTERS: i32 = 13;
 /// Half the height of a label \[px\].
 const HALF: i32 = 8;

@@ -124,7 +124,7 @@ pub struct StateSpaceRow {
     pub explored: usize,
     /// Number of vanishing markings during the exploration.
     pub vanishing: u64,
-    /// True if no marking was counted twice.
+    /// True if the number of vanishing markings is exact: no marking was counted twice.
     pub vanishing_is_exact: bool,
     /// Pairs of different states with a rate above 0 from one to the other.
     pub edges: usize,
@@ -176,7 +176,7 @@ impl ExchangedParts {
 
     /// Describes the parts.
     pub(crate) fn words(&self) -> String {
-        format!("{} parts like that of `{}`", count(self.parts as u128), self.example)
+        format!("{} parts like the part of `{}`", count(self.parts as u128), self.example)
     }
 }
 

@@ -19,11 +19,11 @@ const LANE: i32 = 15;
 const NAME: i32 = 24;
 const GAP: i32 = 6;
 const ROOM: i32 = 64;
-/// Letters of names \[px\].
+/// Font size of names \[px\].
 const LETTERS: i32 = 13;
 /// Minimum visible width of a bar \[px\].
 const LEAST: i32 = 3;
-/// Letters of a node's name that are written.
+/// Maximum number of letters of a node's name.
 const NODE: usize = 40;
 /// Maximum number of stragglers that are drawn, and maximum number of lanes for bars that overlap.
 const MOST: usize = 2000;

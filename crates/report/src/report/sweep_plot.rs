@@ -19,7 +19,7 @@ fn size(width: Width) -> (u32, u32) {
 
 /// Height of a row of a tornado, and the room above and below.
 const TORNADO: [u32; 2] = [52, 110];
-/// Letters of a setting's name \[px\].
+/// Font size of a setting's name \[px\].
 const LETTERS: i32 = 13;
 /// Maximum number of cells of a heat map with numbers in them.
 const MOST_NUMBERS: usize = 150;

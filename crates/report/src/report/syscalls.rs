@@ -116,9 +116,9 @@ fn unknown_nodes(run: &Run, profile: &Profile) -> Option<String> {
         run.nodes.iter().map(|node| node.node.as_str()).filter(|node| !profile.knows(run.form, node)).collect();
     (!unknown.is_empty()).then(|| {
         format!(
-            "no control run has logs of these nodes in the form `{}`, so the published methods cannot judge the nodes: {}",
-            run.form.text(),
-            unknown.join(", ")
+            "the published methods cannot judge {}: no control run has their logs in the form `{}`",
+            unknown.join(", "),
+            run.form.text()
         )
     })
 }

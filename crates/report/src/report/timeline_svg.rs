@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use crate::formats::svg_parts::escaped;
 use crate::report::drawing::{can_be_axis, letters_in, text_width};
 
-/// Height of letters \[px\].
+/// Font size \[px\].
 const LETTERS: i32 = 12;
 /// Space around everything \[px\].
 const MARGIN: f64 = 16.0;

@@ -20,7 +20,7 @@ pub(crate) fn is_marked(p: f64) -> bool {
     MARKED.iter().any(|marked| (marked - p).abs() < 1e-12)
 }
 
-/// Letters of labels inside a picture \[px\].
+/// Font size of labels inside a picture \[px\].
 const LETTERS: i32 = 13;
 
 impl Times {

@@ -10,7 +10,7 @@ use crate::report::whatif::{PolicyRow, WhatIfReport};
 
 /// Height of one policy's row, in pixels.
 const ROW: u32 = 46;
-/// Letters of names and marks \[px\].
+/// Font size of names and marks \[px\].
 const LETTERS: i32 = 13;
 /// Room above and below the rows.
 const MARGIN: u32 = 110;

@@ -90,7 +90,7 @@ pub(super) fn too_many(net: &Net, limits: Limits, watch: &dyn Watch) -> Result<O
     Ok(match space.stopped() {
         // after an interruption, the caller receives the states that were found so far
         None | Some(Incomplete::Interrupted) => None,
-        Some(Incomplete::States { .. }) => Some(format!("more than {} of them", grouped(states))),
+        Some(Incomplete::States { .. }) => Some(format!("more than {} states", grouped(states))),
         Some(other) => Some(other.to_string()),
     })
 }

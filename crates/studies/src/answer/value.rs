@@ -103,8 +103,8 @@ pub enum AnswerError {
     /// Firings of immediate transitions at time 0, which no exact method counts.
     #[error("immediate transitions fire at time 0, and no exact method counts these firings")]
     ImmediateAtStart,
-    /// A reward of runs that may never end.
-    #[error("reward `{reward}` is infinite, because a run may never end")]
+    /// A reward of runs that possibly never end.
+    #[error("reward `{reward}` is infinite, because a run can continue forever")]
     Infinite {
         /// Name of the reward.
         reward: String,

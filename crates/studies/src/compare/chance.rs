@@ -14,9 +14,9 @@ use crate::runs::RunSpread;
 /// ν = (v_a + v_b)² / (v_a²/(n_a − 1) + v_b²/(n_b − 1))
 /// ```
 ///
-/// Exact for lognormal times of equal spread, otherwise approximate. If a side has only one run, there is no test:
-/// `assumed_p_value` is the probability of a ratio at least this far from 1 if whole runs vary by the default spread
-/// ([`RunSpread::default`]) and the sides do not differ.
+/// Exact for lognormal times of equal spread, otherwise approximate. If a side has only one run, there is no test. Then
+/// `assumed_p_value` assumes that whole runs vary by the default spread ([`RunSpread::default`]) and that the sides do
+/// not differ. It is the probability of a ratio at least this far from 1.
 ///
 /// ```
 /// # use tailspn_studies::compare::{Verdict, time_difference};

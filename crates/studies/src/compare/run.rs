@@ -12,7 +12,9 @@ const MB: f64 = 1_048_576.0;
 #[non_exhaustive]
 pub enum CompareRunError {
     /// The log has no application, or several. Pass one log per run.
-    #[error("{log}: the log has {count} applications or jobs; a comparison needs logs with exactly one")]
+    #[error(
+        "{log}: the log has {count} applications or jobs; a comparison needs logs with exactly one application or job"
+    )]
     Applications {
         /// The log.
         log: String,

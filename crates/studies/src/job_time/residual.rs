@@ -47,8 +47,8 @@ pub fn check_fit(fitted: &FittedJob) -> Result<CheckedFit, StudyError> {
 }
 
 /// Adds the residual to a fitted plan, and returns for each job the estimate without the residual. If the plan was fitted
-/// to several jobs, the residual constants and the spread between runs come from these jobs; if it was fitted to one job,
-/// the constants come from `others`, and the spread is assumed.
+/// to several jobs, the residual constants and the spread between runs come from these jobs. If the plan was fitted to
+/// one job, the constants come from `others`, and the spread is assumed.
 ///
 /// # Errors
 ///

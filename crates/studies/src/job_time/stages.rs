@@ -21,8 +21,8 @@ pub struct StagesEstimate {
     pub run: Run,
     /// The job time of the next run, with copies if the plan has them.
     pub times: JobTimes,
-    /// Job times of the replications of a typical run, with copies if the plan has them, in their order \[s\]; empty unless
-    /// the ensemble keeps times.
+    /// Job time of each replication, in replication order \[s\]. Includes speculative copies if the plan has them. Empty
+    /// unless the ensemble keeps times.
     pub times_s: Vec<f64>,
     /// Runs without copies and with them, if the plan has them.
     pub comparison: Option<Comparison>,
@@ -126,7 +126,7 @@ pub(super) fn run_net(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch) 
 ///
 /// # Errors
 ///
-/// As [`estimate_stages`].
+/// The errors of [`estimate_stages`].
 pub(crate) fn copied_times(
     plan: &StagePlan,
     job: &PlannedJob,

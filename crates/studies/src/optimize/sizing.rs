@@ -318,8 +318,8 @@ impl Pilots {
         self.best.is_some() && self.clear.is_some() && self.dearer >= MOST_DEARER
     }
 
-    /// Returns the numbers of machines for the search: around the best number and up to one that is far within the deadline,
-    /// or around the fastest number if none meets the deadline.
+    /// Returns the numbers of machines for the search. If a number meets the deadline, the numbers are around the best
+    /// number, up to a number that is far within the deadline. Otherwise they are around the fastest number.
     fn proposed(&self) -> Vec<u64> {
         let near = self.best.or(self.fastest).map_or(1, |(machines, _)| machines);
         let upto = (4 * near).max(self.clear.unwrap_or(near));

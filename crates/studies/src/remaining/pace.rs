@@ -5,11 +5,11 @@
 //! ```
 //!
 //! F belongs to the run: its prior is around 0 with the plan's spread between runs (Student's, with the plan's degrees of
-//! freedom). G belongs to the first or to the later tasks of one stage: normal, with the error of the fitted times and
-//! [`STAGE_SPREAD`]. e belongs to the task and has the stage's distribution. Running tasks contribute the
-//! probability of having reached their age; without them, an early prediction, when only fast tasks have finished, would
-//! be too optimistic. A few tasks in a hundred may be delayed by other causes ([`HELD_UP`]) without much effect on
-//! the result.
+//! freedom). G belongs to the first or to the later tasks of one stage. Its distribution is normal, with the error of
+//! the fitted times and [`STAGE_SPREAD`]. The factor e belongs to the task and has the stage's distribution. Running
+//! tasks contribute the probability of having reached their age; without them, an early prediction, when only fast
+//! tasks have finished, would be too optimistic. A few tasks in a hundred may be delayed by other causes ([`HELD_UP`])
+//! without much effect on the result.
 
 use crate::estimate::{normal_quantile, student_quantile};
 use crate::fit::{RestOfRun, Shown};

@@ -254,7 +254,7 @@ fn notes(progress: &RunProgress, rest: &RestOfRun, pace: &RunPace, basis: Basis)
         notes.push(format!("tasks of this run take {:.0}% {word} than in a typical run of the plan", 100.0 * percent));
     }
     if progress.has_failed {
-        notes.push("a job of this run failed; the program may stop here".to_owned());
+        notes.push("a job of this run failed; the program possibly stops here".to_owned());
     }
     notes.extend(rest.notes.iter().chain(&progress.notes).cloned());
     if basis == Basis::Plan {

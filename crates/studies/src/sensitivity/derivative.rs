@@ -88,9 +88,9 @@ pub fn likelihood_ratio_mean(values: &[f64], scores: &[f64], level: f64) -> Resu
 /// deviations of the products (V − V̄)(S − S̄) from their mean. This number is n if all deviations have the same size,
 /// 1 if only one deviation is not 0, and 0 without deviations.
 ///
-/// An interval that few replications determine is too narrow on average: in simulations of exponential times, Erlang
-/// times and probabilities, intervals of 95% covered 93% where this number was 10 in the median, and 85% where it
-/// was 3.
+/// An interval that few replications determine is too narrow on average. In simulations of exponential times, Erlang
+/// times and probabilities, 95% intervals contained the true value in 93% of the cases if the median of this number was
+/// 10, and in 85% if it was 3.
 pub fn effective_replications(values: &[f64], scores: &[f64]) -> f64 {
     let mean = products(values, scores).sum::<f64>() / values.len().max(1) as f64;
     let squares = || products(values, scores).map(|product| (product - mean).powi(2));

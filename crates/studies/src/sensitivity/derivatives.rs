@@ -88,7 +88,7 @@ fn knob(study: &Sensitivity, which: usize) -> Knob {
     let axes = &study.plan.axis;
     let axis = axes[which].clone();
     let Some(at) = study.subject.base_number(&axis.key) else {
-        let why = "it has no single number at the base; if the entries of a list differ, select an entry with `[0]`";
+        let why = "its base value is not a single number; if the entries of a list differ, select an entry with `[0]`";
         return Knob { axis, at: f64::NAN, shift: Err(why.to_owned()) };
     };
     let step = if at == 0.0 { STEP } else { STEP * at.abs() };

@@ -63,10 +63,10 @@ struct Parts {
 /// ```
 ///
 /// c is the mean answer. Squares and products are means over pairs of different groups of replications, so their
-/// expectations are the same as for noise-free answers: noise does not bias them, with or without common random
-/// numbers. The indices are ratios and have a bias of order 1/rows. Sources: S_i \[Saltelli2010, Table 2 b\], S_Ti
-/// \[Jansen1999\]; the treatment of noise is derived in docs/sensitivity.md. Intervals come from a bootstrap over rows,
-/// which must be independent of each other.
+/// expectations are the same as for noise-free answers. So noise does not bias these squares and products, with or
+/// without common random numbers. The indices are ratios and have a bias of order 1/rows. Sources: S_i \[Saltelli2010,
+/// Table 2 b\], S_Ti \[Jansen1999\]; the treatment of noise is derived in docs/sensitivity.md. Intervals come from a
+/// bootstrap over rows, which must be independent of each other.
 ///
 /// # Errors
 ///

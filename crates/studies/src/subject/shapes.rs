@@ -93,8 +93,8 @@ impl Known {
     }
 }
 
-/// Turns the timing of one task into the timing of all tasks of its class, in the form of `folded`: with the same number of servers, or with
-/// the rate multiplied by the tokens of a place.
+/// Returns the timing of a class of tasks from `own`, the timing of one task. The result has the servers of `folded`. If
+/// the rate of `folded` is multiplied by the tokens of a place, the new rate is too. None if `folded` has another form.
 fn counted(folded: &Timing, own: Timing) -> Option<Timing> {
     let (Timing::Timed { delay: like, servers, memory }, Timing::Timed { delay, .. }) = (folded, &own) else {
         return Some(own);

@@ -200,8 +200,8 @@ impl Rounds<'_> {
     }
 }
 
-/// Returns the points of a round with their target numbers of replications, divided into waves: first the base alone, because the
-/// other points are compared with it, then waves of limited size.
+/// Returns the points of a round with their target numbers of replications, divided into waves. The first wave is the
+/// base alone, because the other points are compared with the base. The other waves have a limited size.
 fn waves<'a>(points: &'a [Point], round: &BTreeMap<u64, u64>) -> Vec<Vec<(&'a Point, u64)>> {
     let wanted = points.iter().filter_map(|point| Some((point, *round.get(&point.number)?)));
     let (base, others): (Vec<_>, Vec<_>) = wanted.partition(|(point, _)| point.number == 0);

@@ -64,7 +64,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<PointResult>, String> {
 pub(super) fn read_lines(bytes: &[u8]) -> Result<Vec<PointResult>, String> {
     let lines = (1..).zip(bytes.split(|byte| *byte == b'\n')).filter(|(_, line)| !line.is_empty());
     let point = |(number, line)| {
-        serde_json::from_slice(line).map_err(|error| format!("line {number} is not a point ({error})"))
+        serde_json::from_slice(line).map_err(|error| format!("line {number} is not a point of a sweep ({error})"))
     };
     lines.map(point).collect()
 }

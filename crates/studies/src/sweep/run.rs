@@ -389,8 +389,8 @@ impl Run<'_> {
         Ok((planned > 0).then_some(ran))
     }
 
-    /// Runs the base and stores its result if there is none yet; if the base is already stored, it runs with the same number of
-    /// replications and must give the same result.
+    /// Runs the base, and stores its result if no result is stored yet. If a result is already stored, the base runs
+    /// with the same number of replications and must give the same result.
     fn base(&self, kept: &mut Kept, make: &MakeModel<'_>, batch: &Batch) -> Result<Option<Base>, StudyError> {
         let found = kept.stored().results.get(&0).cloned();
         let mut batch = batch.clone();

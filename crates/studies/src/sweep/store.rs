@@ -12,8 +12,8 @@
 //! Every file is written under a temporary name and then renamed, so that a kill or a full disk leaves complete files.
 //! The bytes of a complete folder do not depend on how often the sweep was interrupted.
 //!
-//! Checksums reveal other damage to files (by disks, copies, editors): [`read`] refuses the folder and names the file;
-//! [`Store::open`] removes a damaged part and reports it, and the points of this part run again. With a budget,
+//! Checksums reveal other damage to files (by disks, copies, editors). [`read`] refuses the folder and names the file.
+//! [`Store::open`] removes a damaged part and reports it; the points of this part run again. With a budget,
 //! [`Store::open`] also removes the later parts, since rounds build on earlier rounds.
 
 use std::collections::BTreeMap;

@@ -251,7 +251,7 @@ pub(super) fn read(path: &Path, axes: usize, has_checksum: bool) -> Result<Vec<P
     let rows = rows.map(|(number, row)| {
         let row = row.map_err(told)?;
         let mut fields = row.get_column_iter().map(|(_, field)| field);
-        result(&kinds, &mut fields).ok_or_else(|| format!("row {} is not a point", number + 1))
+        result(&kinds, &mut fields).ok_or_else(|| format!("row {} is not a point of a sweep", number + 1))
     });
     rows.collect()
 }

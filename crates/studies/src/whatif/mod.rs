@@ -25,7 +25,8 @@ use crate::watch::{TimeLimit, Watch};
 
 /// Default maximum number of replications of each policy.
 const MOST: u64 = 500;
-/// Default minimum number of replications of a log's job. With at least 72, the 95% quantile has a 95% interval.
+/// Default minimum number of replications of a log's job. It exceeds 72, the
+/// smallest number for which the 95% quantile has a 95% interval.
 const FEWEST: u64 = 128;
 /// Requested half width of a mean change, as a share of the job's time: half of the smallest gain that is recommended.
 const WELL_ENOUGH: f64 = 0.005;

@@ -77,7 +77,7 @@ pub struct Step {
     pub branch: Option<(u32, u32)>,
     /// True if there are replications in which the transition does not fire.
     pub conditional: bool,
-    /// True if the firing may be the last one of a replication.
+    /// True if the firing can be the last firing of a replication.
     pub last: bool,
     /// Destinations of the firing time.
     pub puts: Vec<Put>,

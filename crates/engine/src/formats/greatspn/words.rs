@@ -49,7 +49,7 @@ const RESERVED: [&str; 40] = [
     "R",
 ];
 
-/// Names for all parts of a net, of letters, digits and underscores, each used once.
+/// Unique names for all parts of a net. A name has only letters, digits and underscores.
 #[derive(Debug)]
 pub(super) struct Words<'n> {
     net: &'n Net,

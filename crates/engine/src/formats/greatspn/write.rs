@@ -89,7 +89,7 @@ impl Writer<'_> {
         self.arcs();
         self.xml.push_str("    </edges>\n  </gspn>\n</project>\n");
         if !net.state_groups().is_empty() {
-            let message = "state groups are left out: GreatSPN has none".to_owned();
+            let message = "state groups are left out, because GreatSPN has no state groups".to_owned();
             self.warnings.push(WriteWarning { loss: Loss::Group, part: None, message });
         }
     }

@@ -44,7 +44,7 @@ pub(super) fn binary(op: BinaryOp, a: Expr, b: Expr) -> Expr {
     Expr::Binary(op, Box::new(a), Box::new(b))
 }
 
-/// `a && b && …`; true without any.
+/// `a && b && …`; true if there are no terms.
 pub(super) fn all(conditions: impl IntoIterator<Item = Expr>) -> Expr {
     conditions.into_iter().reduce(|a, b| binary(BinaryOp::And, a, b)).unwrap_or(Expr::Number(1.0))
 }

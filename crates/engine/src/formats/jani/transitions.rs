@@ -91,7 +91,7 @@ impl<'m, 'j> Maker<'m, 'j> {
         Ok(Enabled { step, sources, guard: all(guards), rate })
     }
 
-    /// Refuses a model in which two edges without a rate may be enabled together: their order is undefined.
+    /// Refuses a model in which two edges without a rate can be enabled together: their order is undefined.
     fn check_choices(&self, enabled: &[Enabled<'_, 'j>]) -> Found<'j, ()> {
         let immediate: Vec<&Enabled<'_, 'j>> = enabled.iter().filter(|step| step.rate.is_none()).collect();
         for (i, second) in immediate.iter().enumerate() {
@@ -105,7 +105,7 @@ impl<'m, 'j> Maker<'m, 'j> {
                 both.require(&second.guard, true);
                 if !apart && both.is_possible() {
                     let reason = format!(
-                        "the model is non-deterministic: this edge (`{}`) and `{}` have no rates, may be enabled together, and their order is undefined",
+                        "the model is non-deterministic: this edge (`{}`) and the edge `{}` have no rates and can be enabled together, but their order is undefined",
                         second.step.name, first.step.name
                     );
                     return fail(second.step.edges[0].1, reason);

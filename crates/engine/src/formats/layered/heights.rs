@@ -43,7 +43,7 @@ pub(super) fn heights(graph: &Graph, spots: &Spots) -> Vec<f64> {
     y
 }
 
-/// The minimum distance of each spot of a column from the one above it.
+/// The minimum distance of each spot of a column from the spot above it.
 fn distances(graph: &Graph, column: &[usize]) -> Vec<f64> {
     let above = |i: usize| {
         let (_, up, _) = room(graph, column[i]);

@@ -35,8 +35,8 @@ pub fn pipe_report(net: &Net) -> Vec<PipeFinding> {
     check.findings
 }
 
-/// Errors that PIPE 4.3 and PIPE 5 would make with a file that was written for them: like [`pipe_report`], for the net
-/// that PIPE loads from the elements of the file.
+/// Errors that PIPE 4.3 and PIPE 5 would make with a file that was written for them. Like [`pipe_report`], but for the
+/// net that PIPE loads from the elements of the file.
 ///
 /// Findings about parts that already have a writer's warning, and notes, are omitted.
 pub fn written_report(written: &Written) -> Vec<PipeFinding> {
@@ -92,12 +92,13 @@ impl Check<'_> {
         for (id, part) in places.chain(transitions) {
             match folded.insert(id.to_lowercase(), id) {
                 Some(other) if other == id => {
-                    let message = format!("`{id}` is both a place and a transition; arcs go to the wrong one");
+                    let message =
+                        format!("`{id}` is both a place and a transition; arcs are connected to the wrong node");
                     self.both(Wrong, part, &message);
                 }
                 Some(other) => {
                     let message = format!(
-                        "ids `{other}` and `{id}` differ only in letter case; arcs of both are connected to the later one"
+                        "ids `{other}` and `{id}` differ only in letter case; arcs of both are connected to the later node"
                     );
                     self.add(Pipe43, Wrong, part, message);
                 }

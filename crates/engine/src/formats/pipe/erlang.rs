@@ -8,10 +8,10 @@ const STEP: f64 = 40.0;
 
 /// The net with every Erlang delay of one or infinitely many servers replaced by its stages.
 ///
-/// The first stage consumes the tokens and the last one produces them, so during the delay tokens are in the places
-/// between. With one server, an inhibitor arc from each of these places keeps the next customer waiting. The chain
-/// cannot be disabled once it has started, so the chain is not equivalent to a transition that can lose its input
-/// tokens before it fires.
+/// The first stage consumes the tokens, and the last stage produces the tokens. So during the delay, tokens are in the
+/// places between the stages. With one server, an inhibitor arc from each of these places keeps the next customer
+/// waiting. The chain cannot be disabled once it has started, so the chain is not equivalent to a transition that can
+/// lose its input tokens before it fires.
 pub(super) fn expand(net: &Net, warnings: &mut Vec<WriteWarning>) -> Net {
     let mut builder = net.to_builder();
     for (i, transition) in net.transitions().iter().enumerate() {

@@ -131,7 +131,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         if folded.is_some() && exact.is_none() {
             self.assembler.notes.odd(id.span.clone(), Oddity::LetterCase, || {
                 format!(
-                    "`{}` differs from the id of its node in letter case or blanks; PIPE 5 does not find the node (option `id_case`)",
+                    "the arc refers to `{}`, but the id of the node has other letter case or blanks. PIPE 5 does not find the node; option `id_case` sets whether tailspn does",
                     id.value
                 )
             });
@@ -199,7 +199,10 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         let first = *next;
         let fresh = ids.fresh(net, (first..).map(|n| format!("{} ({n})", id.value)));
         self.assembler.notes.odd(id.span.clone(), Oddity::DuplicateArcId, || {
-            format!("arc id `{}` is used twice; PIPE 5 would drop one, so the second is renamed `{fresh}`", id.value)
+            format!(
+                "arc id `{}` is used twice; PIPE 5 would drop one arc, so the second arc is renamed `{fresh}`",
+                id.value
+            )
         });
         fresh
     }

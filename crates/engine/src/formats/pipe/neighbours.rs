@@ -1,5 +1,5 @@
-//! Tests of files written by other tools: each is read with the meaning of its tool, or refused with the name of its
-//! formalism.
+//! Tests of files written by other tools. Each file is read with the meaning of its tool, or it is refused and the
+//! error names the formalism.
 
 use crate::formats::pipe::corpus::shared;
 use crate::formats::pipe::{

@@ -33,7 +33,7 @@ impl<'t> Notes<'t> {
         self.faults.push((span, fault));
     }
 
-    /// Adds a warning; the first of each kind is reported, the rest are counted.
+    /// Adds a warning. The first warning of each kind is reported; the other warnings of the kind are counted.
     pub(crate) fn odd(&mut self, span: Range<usize>, oddity: Oddity, message: impl FnOnce() -> String) {
         match self.odd.get_mut(&oddity) {
             Some(odd) => odd.others += 1,

@@ -23,8 +23,9 @@ pub struct ReadOptions {
     /// `timed`, `infiniteServer` and `tagged` with a text other than `true` and `false`. Sensible: true for texts
     /// such as `1`, `yes` and `TRUE`. 4.3: true unless the text has five letters. PIPE 5: true only for `1`.
     pub odd_boolean: Reading,
-    /// Ids in arcs and names in expressions. Sensible: as written, otherwise the only one that differs in letter case.
-    /// 4.3: letter case never matters, and of several equal names the last one counts. PIPE 5: as written.
+    /// Ids in arcs and names in expressions. Sensible: the name as written; if there is no such name, the only name
+    /// that differs in letter case. 4.3: letter case never matters, and of several equal names the last name counts.
+    /// PIPE 5: as written.
     pub id_case: Reading,
     /// Token classes that are used but not declared. Sensible and PIPE 5: declared by their use. 4.3: refused.
     pub undeclared_class: Reading,
@@ -35,8 +36,9 @@ pub struct ReadOptions {
     pub several_nets: Reading,
     /// Inhibitor arcs from a transition to a place. Sensible and PIPE 5: refused. 4.3: ignored.
     pub output_inhibitor: Reading,
-    /// `<?tailspn …?>` instructions. Sensible: they take precedence over the elements. 4.3 and PIPE 5: they are skipped, so that the net is
-    /// the one that PIPE loads; [`as_pipe43`](Self::as_pipe43) and [`as_pipe5`](Self::as_pipe5) leave this field `Sensible`.
+    /// `<?tailspn …?>` instructions. Sensible: they take precedence over the elements. 4.3 and PIPE 5: they are
+    /// skipped, so that tailspn reads the same net as PIPE. [`as_pipe43`](Self::as_pipe43) and
+    /// [`as_pipe5`](Self::as_pipe5) leave this field `Sensible`.
     pub instructions: Reading,
     /// Name of the net in a GreatSPN project with several nets. Default none, for files with one net.
     pub net: Option<String>,

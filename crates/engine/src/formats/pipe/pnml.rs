@@ -1,6 +1,7 @@
-//! PNML of tools other than PIPE: supported parts, and formalisms that are refused with their name.
+//! PNML of tools other than PIPE: the supported parts.
 //!
-//! A net that is not a place/transition net is refused; without the extra parts it would be a different net.
+//! A net that is not a place/transition net is refused, and the error states its formalism. Without the parts that
+//! tailspn lacks, the net would be a different net.
 
 use std::ops::Range;
 

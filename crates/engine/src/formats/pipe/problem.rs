@@ -90,7 +90,7 @@ pub enum Fault {
     SameKind { arc: String, kind: &'static str },
     /// Both ends may be a place or a transition, because ids are used twice. Rename one.
     #[error(
-        "arc `{arc}` has no clear direction: `{source_id}` and `{target}` each name a place and a transition; rename one"
+        "arc `{arc}` has no clear direction: `{source_id}` and `{target}` each name a place and a transition; rename the place or the transition"
     )]
     AmbiguousArc { arc: String, source_id: String, target: String },
     /// An inhibitor arc that leaves a transition.

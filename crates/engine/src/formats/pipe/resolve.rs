@@ -43,7 +43,7 @@ impl<'t> Assembler<'_, '_, 't> {
     pub(super) fn note_names(&mut self, expression: &str, text: &Text<'_>) {
         if self.used_fold.take() {
             self.notes.odd(text.span.clone(), Oddity::LetterCase, || {
-                format!("a name in `{expression}` differs from the name of its place in letter case or blanks; PIPE 5 does not find the place (option `id_case`)")
+                format!("a name in `{expression}` differs from the name of the place in letter case or blanks. PIPE 5 does not find the place; option `id_case` sets whether tailspn does")
             });
         }
         if self.ambiguous.is_empty() {

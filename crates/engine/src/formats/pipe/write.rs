@@ -277,7 +277,8 @@ impl<'n> Writer<'n> {
         if replace {
             shown.name.clear();
             let message = format!(
-                "place `{}` is shown by its id instead of its label `{}`: in rates, PIPE 4.3 looks for names and PIPE 5 for ids",
+                "place `{}` is shown by its id instead of its label `{}`. Rates refer to this place, and PIPE 4.3 looks for the name, \
+                 but PIPE 5 for the id",
                 place.id, place.name
             );
             self.warn(Loss::Name, PartRef::Place(id), message);

@@ -102,7 +102,7 @@ impl Writer<'_> {
         let slot = Slot { place: arc.place, transition: arc.transition, way };
         if users[&slot].len() > 1 && users[&slot][0] != i {
             let message =
-                format!("arc `{id}` is parallel to another arc; both are merged, because PIPE would use only one");
+                format!("arc `{id}` is parallel to another arc; both are merged, because PIPE would use only one arc");
             self.warn(Loss::ParallelArcs, part, message);
         }
     }

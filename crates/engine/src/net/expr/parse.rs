@@ -146,7 +146,7 @@ pub fn parse(text: &str) -> Result<Expr<NamedLeaf>, ExprError> {
 ///
 /// # Errors
 ///
-/// As [`parse`].
+/// The errors of [`parse`].
 pub fn parse_paths(text: &str) -> Result<Expr<NamedLeaf>, ExprError> {
     whole(Parser { text, at: 0, depth: 0, operators: 0, paths: true })
 }

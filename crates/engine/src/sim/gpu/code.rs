@@ -56,7 +56,7 @@ pub(crate) enum NoDeviceCode {
     Function(Function),
     /// Too many operands wait for their operators.
     #[error(
-        "it needs a stack of {0} numbers, but a device has room for {MOST_DEPTH}; split it, or use fewer arguments in min and max"
+        "the expression is nested too deeply for a GPU ({0} values at a time, at most {MOST_DEPTH}); split it, or use fewer arguments in min and max"
     )]
     TooDeep(u32),
     /// Too many steps.

@@ -67,8 +67,8 @@ pub(crate) const CARD_FILL: u64 = 1 << 16;
 /// Sizes of dispatches or chunks, adapted to the time of the last one.
 ///
 /// On a CPU, time grows with the size. On a GPU, time stays the same until the GPU is full, so a size that takes longer than the
-/// target may still be too small. Therefore sizes grow as long as each replication becomes cheaper, shrink only if they take longer than a
-/// maximum time, and do not shrink below the size that fills the GPU.
+/// target may still be too small. Therefore sizes grow as long as each replication becomes cheaper. A size shrinks only
+/// if it takes longer than a maximum time, and not below the size that fills the GPU.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pace {
     size: u64,

@@ -211,7 +211,8 @@ impl RaceCode {
         self.constants.word("MOST_DYNAMIC", most_dynamic.max(1));
     }
 
-    /// Capacities of places with several classes.
+    /// Appends the capacities that limit transition `t`, if tokens have several classes; returns the start and the end of
+    /// the list.
     fn rooms(&mut self, program: &Program, t: usize) -> (u32, u32) {
         let classes = program.classes() as u32;
         if classes == 1 {

@@ -47,8 +47,8 @@ impl Default for Patience {
 /// device succeeds again, so that few chunks of the device are wasted.
 const TAKEN_OVER: u64 = 1024;
 
-/// Number of replications of the first chunk, when the time of a replication on the device is still unknown; target time
-/// of a chunk; and maximum time of a chunk that grows.
+/// Three limits: the number of replications of the first chunk, when the time of a replication on the device is still
+/// unknown; the target time of a chunk; and the maximum time of a chunk that grows.
 const FIRST_CHUNK: u64 = 256;
 const CHUNK: Duration = Duration::from_millis(250);
 const LONGEST_CHUNK: Duration = Duration::from_secs(5);

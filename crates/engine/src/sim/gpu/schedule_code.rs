@@ -60,11 +60,11 @@ impl ScheduleCode {
         Self::after(Vec::new(), schedule, names, loop_budget)
     }
 
-    /// As [`Self::new`], with tables placed after those of other schedules.
+    /// As [`Self::new`], with tables placed after the tables of other schedules.
     ///
     /// # Errors
     ///
-    /// As [`Self::new`].
+    /// The errors of [`Self::new`].
     pub(crate) fn after(
         tables: Vec<u32>,
         schedule: &Schedule,

@@ -339,7 +339,7 @@ impl<T: Ticks> State<T> {
 }
 
 impl<T: Ticks> Crowd<T> {
-    /// Changes the number of running clocks to `served` and returns the time at which the first one runs out. `fired`
+    /// Changes the number of running clocks to `served` and returns the time at which the first clock runs out. `fired`
     /// means that a clock has just run out.
     fn serve(&mut self, served: u32, now: T, fired: bool, memory: Memory, mut draw: impl FnMut() -> T) -> Option<T> {
         if fired && let Some(out) = self.running.iter().position(|&time| time == now) {

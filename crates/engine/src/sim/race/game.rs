@@ -216,7 +216,8 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         self.settle()
     }
 
-    /// The timed transitions that the last firing of `t` and the immediate firings after it may have influenced.
+    /// The timed transitions that were possibly influenced by the last firing of `t` and the immediate firings after
+    /// it.
     #[inline(always)]
     pub(crate) fn touched(&self, t: u32) -> &[u32] {
         if self.touched.is_empty() { self.program().affects.row(t as usize) } else { &self.touched }

@@ -112,7 +112,7 @@ impl Normal {
         }
     }
 
-    /// The factors, by Cholesky's method; none without any row.
+    /// The factors, by Cholesky's method; none if there are no rows.
     fn solved(mut self) -> Option<Vec<f64>> {
         let n = self.size;
         if self.products[0] == 0.0 {

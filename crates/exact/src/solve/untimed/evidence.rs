@@ -7,8 +7,8 @@ use crate::solve::untimed::known::Known;
 use crate::solve::untimed::space::{MarkingGraph, Step, path};
 use tailspn_common::graph::components;
 
-/// A firing sequence from the initial marking that is evidence for a verdict. It ends at an operator for which no single
-/// sequence is evidence: an operator on all paths that holds, or an operator on some path that does not hold.
+/// A firing sequence from the initial marking that is evidence for a verdict. It ends at an operator that no single
+/// sequence can prove or refute: a true formula over all paths, or a false formula over some path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
     /// Transitions from the initial marking.

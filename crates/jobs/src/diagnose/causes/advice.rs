@@ -83,9 +83,9 @@ pub struct WarmUp {
 
 impl RootCauses {
     /// Returns a piece of advice for each cause that any method found, ordered by the time lost by the job, then by the
-    /// time lost by its tasks. Stragglers without a cause come last; those of a first wave are excluded. A task with
-    /// several findings of the same cause counts once, and a task with a cause from any method is not
-    /// listed as a task without a cause.
+    /// time lost by its tasks. Stragglers without a cause come last; stragglers of a first wave are excluded. A task
+    /// with several findings of the same cause counts once, and a task with a cause from any method is not listed as a
+    /// task without a cause.
     pub fn advice(&self) -> Vec<Advice> {
         let mut by_cause: BTreeMap<Cause, Vec<usize>> = BTreeMap::new();
         for (i, finding) in self.counted().filter(|(_, finding)| finding.cause != Cause::Unknown || !finding.first_wave)
@@ -110,7 +110,7 @@ impl RootCauses {
         (stragglers > 0 || start_s > LEAST_START_S).then_some(WarmUp { start_s, stragglers, stages, lost_s, job_s })
     }
 
-    /// Returns the findings, except those of unknown cause for a task that another finding explains.
+    /// Returns the findings, except findings of unknown cause for a task that another finding explains.
     fn counted(&self) -> impl Iterator<Item = (usize, &Finding)> {
         let known = self.findings.iter().filter(|finding| finding.cause != Cause::Unknown);
         let explained: BTreeSet<&Subject> = known.map(|finding| &finding.subject).collect();
@@ -197,7 +197,7 @@ fn of_nodes(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
         ),
         Cause::Unknown => (
             Remedy::Observe,
-            "the node's system calls take longer than in runs without a fault, which may be due to the load of this run: pass the logs of all nodes of this run",
+            "the node's system calls take longer than in runs without a fault, possibly because of the load of this run; pass the logs of all nodes of this run to check",
         ),
         _ => remedy(cause, nodes),
     }
@@ -276,7 +276,7 @@ fn remedy(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
         ),
         Cause::SlowNode => (
             Remedy::BadNode,
-            "check this node (clock rate, disk, memory errors), and keep tasks off it until it is fixed (spark.excludeOnFailure.enabled, or remove it)",
+            "check this node (clock rate, disk, memory errors), and keep tasks off the node until it is fixed (set spark.excludeOnFailure.enabled, or remove the node)",
         ),
         Cause::FewTasks | Cause::LongLastStage | Cause::Driver | Cause::GpuWait | Cause::GpuMemory => of_job(cause),
         Cause::Unknown => (

@@ -25,8 +25,8 @@ const BETTER: f64 = 0.25;
 const FEWEST: usize = 30;
 const MOST: usize = 4_000;
 
-/// Searches for an offset of the samples' clock: the one for which the number of tasks on the node correlates best with
-/// its CPU use, second by second. None if the samples are already aligned, match no offset, or are too few.
+/// Searches for the offset of the samples' clock. With this offset, the number of tasks on the node correlates best with
+/// the CPU use of the node, second by second. None if the samples are already aligned, match no offset, or are too few.
 ///
 /// Approximate, and only a hint: no clock is shifted automatically.
 pub fn clock_hint(tasks: &[(f64, f64)], node: &NodeMeters) -> Option<ClockHint> {

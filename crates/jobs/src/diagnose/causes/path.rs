@@ -7,7 +7,7 @@
 //! gain   = end of the stage − max (end − shift) over its tasks
 //! ```
 //!
-//! Tasks stay in their slots, and a stage ends no earlier than other stages that ran with it, so that the gain is
+//! Tasks stay in their slots, and a stage ends no earlier than other stages that ran with it. So the gain is
 //! conservative: Spark would also have spread the tasks better.
 
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use tailspn_common::order::quantile;
 use crate::diagnose::causes::naming::stage_name;
 use crate::trace::{Attempt, JobTrace, Stage, StageId, StageKind};
 
-/// Spark may launch the next task of a slot this long before it records the end of the previous one \[s\].
+/// Spark can launch the next task of a slot this long before it records the end of the previous task \[s\].
 const OVERLAP: f64 = 0.02;
 /// If the log does not state dependencies, a stage waited for another stage only if the other stage ended at most
 /// this long before its start \[s\].
@@ -51,7 +51,7 @@ pub(super) struct PathStage {
     floor: f64,
 }
 
-/// The stages that the end of a job waited for, the last one first.
+/// The stages that the end of a job waited for, the last stage first.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Path {
     stages: Vec<PathStage>,

@@ -28,8 +28,9 @@ impl Default for PoolOptions {
 
 /// Minimum number of tasks that must succeed for a stage to have peers.
 const FEWEST: usize = 3;
-/// A task of the first wave must have started at least this many seconds before the first end on its node: Spark launches the next task of a slot
-/// some milliseconds before it records the end of the previous one.
+/// A task of the first wave must have started at least this many seconds before the first task end on its node. The
+/// reason is that Spark launches the next task of a slot some milliseconds before it records the end of the previous
+/// task.
 const FIRST_WAVE: f64 = 0.02;
 
 /// Use of a resource before and after a task, if sampled.

@@ -162,7 +162,7 @@ pub fn judge(pool: &Pool, task: usize, feature: Feature, rules: &Rules) -> Optio
     }
 }
 
-/// Applies equation 5 for both kinds of peers; if several criteria hold, the one exceeded most is used.
+/// Applies equation 5 for both kinds of peers; if several criteria hold, the criterion that is exceeded most is used.
 fn beyond_peers(
     pool: &Pool,
     task: usize,

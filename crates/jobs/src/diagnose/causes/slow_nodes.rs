@@ -51,7 +51,7 @@ pub(super) fn compare_nodes(pool: &Pool, times: &mut [NodeTimes]) {
 }
 
 /// Returns the probability that, by chance, all `own` tasks of a node are among the `own + slower` slowest tasks of a
-/// stage: C(own + slower, own) / C(own + others, own). 1 without tasks.
+/// stage: C(own + slower, own) / C(own + others, own). Returns 1 if there are no tasks.
 fn chance(own: usize, others: usize, slower: usize) -> f64 {
     (1..=own).map(|i| (slower + i) as f64 / (others + i) as f64).product()
 }

@@ -21,7 +21,7 @@ const REMEMBERED: usize = 4096;
 /// Reports arrive slightly early or late; a sample is due when all but this share of the interval has passed.
 const JITTER: f64 = 0.02;
 
-/// Maximum lag of a report behind the latest one, in samples: half of a task's usual time, or half a minute. If a
+/// Maximum lag of a report behind the latest report, in samples: half of a task's usual time, or half a minute. If a
 /// report lags more, the reports are out of time order.
 const MOST_BEHIND: f64 = 30.0;
 
@@ -190,7 +190,7 @@ impl<'m> Agent<'m> {
         Usual::new(group.profile.and_then(|profile| self.model?.profile.get(profile)))
     }
 
-    /// Returns true if a report lags so far behind the latest one that the report would be compared with tasks at a
+    /// Returns true if a report is much older than the latest report, so that it would be compared with tasks at a
     /// different time.
     fn is_late(&self, group: Option<&Group>, time_s: f64) -> bool {
         let usual_s = || group.and_then(|group| group.usual_s(self.usual(group))).unwrap_or(f64::INFINITY);

@@ -15,7 +15,7 @@ use crate::diagnose::long_tail::settings::{AgentSettings, Boundary};
 use crate::trace::analysis::{Times, observed, times_of};
 use crate::trace::{Attempt, JobTrace, Metric, Stage, StageId};
 
-/// Input sizes that logs may contain; the first one present for all tasks of a stage is compared.
+/// Input sizes that logs can contain; the first size present for all tasks of a stage is compared.
 const SIZES: [Metric; 4] =
     [Metric::InputBytes, Metric::InputRecords, Metric::ShuffleRemoteBytes, Metric::ShuffleReadRecords];
 
@@ -88,7 +88,7 @@ pub fn clock_ahead(trace: &JobTrace, progress: &History) -> Option<f64> {
     median(progress.tasks.iter().filter_map(ahead)).filter(|ahead| ahead.abs() > CLOCKS)
 }
 
-/// Splits the reports into those of attempts in the log and all others.
+/// Splits the reports into reports of attempts in the log and all other reports.
 pub fn by_log(trace: &JobTrace, progress: History) -> [History; 2] {
     let logged = logged_ends(trace);
     let (known, others) = progress

@@ -39,7 +39,8 @@ pub const RULES: [StragglerRule; 4] = [
 ];
 
 impl StragglerRule {
-    /// Returns the time above which a task is a straggler, given the times of successful tasks, ascending \[s\]; none without any.
+    /// Returns the time \[s\] above which a task is a straggler, from the ascending times of the successful tasks \[s\].
+    /// Returns none if `sorted_s` is empty.
     pub fn limit(&self, sorted_s: &[f64]) -> Option<f64> {
         let usual = match self.centre {
             Centre::Mean => (!sorted_s.is_empty()).then(|| sorted_s.iter().sum::<f64>() / sorted_s.len() as f64),

@@ -33,7 +33,7 @@ pub enum Oddity {
     TimeBackwards,
     /// A report whose time is far after all other reports, and is not confirmed by the next report.
     TimeLeaps,
-    /// A report much older than the latest one overall.
+    /// A report much older than the latest report of all tasks.
     OutOfOrder,
     /// More completed than the total.
     AboveOne,
@@ -75,7 +75,7 @@ impl Oddity {
                 "a time far after the times of all other reports; skipped unless the next report is as late"
             }
             Self::OutOfOrder => {
-                "a report much older than the latest one; used, but reports out of time order can make verdicts wrong"
+                "a report much older than the latest report; used, but reports out of time order can make verdicts wrong"
             }
             Self::AboveOne => "more completed than the total; skipped",
             Self::ProgressFell => "less completed than before; skipped",

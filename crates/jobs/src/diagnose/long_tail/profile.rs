@@ -47,7 +47,7 @@ pub struct Profile {
     /// Prog(t).
     pub curve: ProgressCurve,
     /// Pairs of a progress, ascending, and the uncertainty at that progress: the standard deviation of the logarithm of
-    /// (age / usual age), relative to the value of this logarithm at the end. It shows how far a task may still catch
+    /// (age / usual age), relative to the value of this logarithm at the end. It shows how far a task can still catch
     /// up, or fall behind.
     pub spread: Vec<Point>,
 }
@@ -98,7 +98,7 @@ pub struct FittedProfile {
 pub enum ProfileError {
     /// Too few attempts ended. Provide more runs.
     #[error(
-        "{got} attempts of kind `{kind}` finished after their first report; a profile needs at least {FEWEST_TASKS}"
+        "only {got} finished attempts of kind `{kind}` have a progress report before their end; a profile needs at least {FEWEST_TASKS}"
     )]
     TooFewTasks {
         /// The kind.
@@ -206,8 +206,8 @@ fn usual_points(tasks: &[&TaskHistory]) -> Vec<Point> {
 }
 
 /// Returns the error of each attempt; none if the form cannot be fitted. The error compares the ages of the attempt
-/// with the ages of a curve that was fitted without this attempt: it is the mean square, over the levels, of the
-/// difference as a share of the attempt's time.
+/// with the ages of a curve that was fitted without this attempt. The difference of the two ages is taken as a share of
+/// the attempt's time. The error is the mean square of this share over the levels.
 fn held_out_errors(form: Fit, tasks: &[&TaskHistory]) -> Option<Vec<f64>> {
     let folds = FOLDS.min(tasks.len());
     let mut errors = vec![0.0; tasks.len()];

@@ -52,7 +52,7 @@ enum Column {
     Unknown,
 }
 
-/// Number of columns; the last one is for unknown columns.
+/// Number of columns; the last column is for unknown columns.
 const COLUMNS: usize = Column::Unknown as usize + 1;
 
 impl Column {

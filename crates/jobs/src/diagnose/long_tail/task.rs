@@ -36,8 +36,8 @@ impl TaskState {
         Self { start_s: record.time_s, last_s: record.time_s, progress: record.progress, total: record.total }
     }
 
-    /// Processes the next report. If the report cannot follow the last one, returns an error, and the report is skipped. A
-    /// changed total is returned with the sample.
+    /// Processes the next report. If the report cannot follow the last report, returns an error, and the report is
+    /// skipped. A changed total is returned with the sample.
     pub(super) fn follow(&mut self, record: &ProgressRecord<'_>) -> Result<(Sample, Option<Oddity>), Oddity> {
         if record.time_s < self.last_s {
             return Err(Oddity::TimeBackwards);

@@ -279,7 +279,7 @@ fn is_covered(there: &[Sample], sample: &Sample) -> bool {
     there.first().zip(there.last()).is_some_and(|(first, last)| first.from <= middle && middle <= last.to)
 }
 
-/// Makes each sample start no earlier than the end of the previous one.
+/// Makes each sample start no earlier than the end of the previous sample.
 fn without_overlaps(samples: &mut Vec<Sample>) {
     for i in 1..samples.len() {
         samples[i].from = samples[i].from.max(samples[i - 1].to);

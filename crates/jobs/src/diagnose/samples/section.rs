@@ -34,7 +34,7 @@ pub(super) struct Section {
 const USER: [&str; 2] = ["%usr", "%user"];
 
 impl Section {
-    /// Reads the names of columns; the first one names the device.
+    /// Reads the names of columns; the first column names the device.
     pub(super) fn new(columns: &[&str]) -> Self {
         let has = |names: &[&str]| columns.iter().any(|column| names.contains(column));
         let first = columns.first().map_or("", |name| name.trim_end_matches(':'));

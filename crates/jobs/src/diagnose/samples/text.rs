@@ -147,7 +147,7 @@ impl Reader {
         }
     }
 
-    /// Returns a time of day as seconds since 1970; a time far before the last one belongs to the next day.
+    /// Returns a time of day as seconds since 1970; a time far before the last time belongs to the next day.
     fn absolute(&mut self, time: f64) -> Option<f64> {
         let midnight = self.midnight.as_mut()?;
         if self.last_time.is_some_and(|last| time < last - DAY / 2.0) {

@@ -170,7 +170,7 @@ pub(super) fn ending(rest: &[u8]) -> Option<Ending<'_>> {
     Some(Ending { arguments: &rest[..at], result, nanoseconds })
 }
 
-/// Returns the position of the bracket that closes the arguments: the last one followed by `=`.
+/// Returns the position of the bracket that closes the arguments: the last bracket followed by `=`.
 fn end_of_arguments(rest: &[u8]) -> Option<usize> {
     let mut end = rest.len();
     while let Some(at) = rest[..end].iter().rposition(|&byte| byte == b'=') {

@@ -69,8 +69,8 @@ pub fn logs_at(text: &str) -> Result<(Vec<NodeLog>, bool), SyscallError> {
 /// Number of bytes used to detect whether a file is a strace log.
 const SNIFFED: u64 = 1 << 14;
 
-/// Returns true if a file appears to be a strace log, plain or compressed: most of its first lines
-/// are calls with a process number, a time or a duration, or there is a table of totals.
+/// Returns true if a file appears to be a strace log, plain or compressed. This is so if most of its first lines are
+/// calls with a process number, a time or a duration, or if the file has a table of totals.
 pub fn is_strace(path: &Path) -> bool {
     let head = |path: &Path| -> io::Result<Vec<u8>> {
         let mut head = Vec::new();

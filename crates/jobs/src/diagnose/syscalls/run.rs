@@ -18,7 +18,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Joins nodes, and excludes nodes that cannot be judged with the others.
+    /// Joins nodes, and excludes nodes that cannot be judged together with the other nodes.
     ///
     /// # Errors
     ///

@@ -36,7 +36,7 @@ struct Scores {
 ///
 /// A call of `connect` counts for the pair of its two nodes. A call on a file has no peer: it counts for each pair of its node.
 /// A cause is reported if all pairs with the highest scores have one node in common, and only one. If both causes
-/// qualify, the one with more time outside the ranges is reported.
+/// qualify, the cause with more time outside the ranges is reported.
 pub fn semantic(run: &Run, settings: &SemanticSettings) -> Answer {
     let method = Method::Semantic;
     if let Some(why) = run.apart() {

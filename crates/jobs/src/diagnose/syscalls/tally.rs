@@ -44,7 +44,7 @@ impl Tally {
 pub struct Buckets {
     /// End of the first interval, in seconds, > 0. Default one microsecond, the resolution of `strace -T`.
     pub first_s: f64,
-    /// Ratio of each interval's end to the previous one, at least 1.1. Default 2.
+    /// Ratio of each interval's end to the previous interval's end, at least 1.1. Default 2.
     pub factor: f64,
 }
 
@@ -81,7 +81,7 @@ impl Buckets {
     }
 }
 
-/// Calls by their time; intervals after the last one listed are empty.
+/// Calls by their time; intervals after the last listed interval are empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Histogram(pub Vec<u64>);

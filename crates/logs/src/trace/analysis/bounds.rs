@@ -93,8 +93,8 @@ pub fn bounds_of(trace: &JobTrace, application: ApplicationId) -> Option<Bounds>
     })
 }
 
-/// Returns the submission of the first job and the end of the last one; without jobs, or if a job has no end, the first launch and the last end of
-/// attempts.
+/// Returns the submission of the first job and the end of the last job. If there are no jobs, or if a job has no end,
+/// returns the first launch and the last end of attempts.
 fn span(own: &Own<'_>) -> Option<(Moment, Moment)> {
     let first = own.jobs.iter().filter_map(|job| job.submitted).min();
     let last = own.jobs.iter().filter_map(|job| job.completed).max();
@@ -196,7 +196,7 @@ fn chain_lengths(lengths: &HashMap<u32, f64>, parents: &HashMap<u32, &[u32]>) ->
     ends
 }
 
-/// Returns the longest chain of jobs, in the order of submission, each submitted after the previous one had ended.
+/// Returns the longest chain of jobs, in the order of submission, each submitted after the previous job had ended.
 fn after_each_other(jobs: &[(&Job, f64)]) -> f64 {
     let mut by_end: Vec<usize> = (0..jobs.len()).filter(|&i| jobs[i].0.completed.is_some()).collect();
     by_end.sort_by_key(|&i| jobs[i].0.completed);

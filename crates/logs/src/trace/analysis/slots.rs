@@ -32,7 +32,7 @@ pub fn most_at_once(spans: impl Iterator<Item = (i64, i64)>, weight: impl Fn(usi
     most
 }
 
-/// Spark launches the next task of a core some milliseconds before it records the end of the previous one \[µs\].
+/// Spark launches the next task of a core some milliseconds before it records the end of the previous task \[µs\].
 const OVERLAP: i64 = 20_000;
 
 /// Returns the slots of an application: the maximum number of executor cores at one time, divided by the cores of a

@@ -80,8 +80,8 @@ fn big(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0, |sum, &byte| sum << 8 | u32::from(byte))
 }
 
-/// A block is `LZ4Block`, a token (method in the high half), compressed size, size and checksum of the text, little-endian; a block of
-/// size 0 ends a stream, and another stream may follow.
+/// A block is `LZ4Block`, a token (method in the high half), compressed size, size and checksum of the text,
+/// little-endian. A block of size 0 ends a stream; another stream can follow.
 pub(super) struct Lz4Block;
 
 /// Seed of the checksum, and the mask of its used bits.

@@ -244,7 +244,7 @@ impl<S: Sum> State<S> {
         }
     }
 
-    /// Index, among the timed transitions, of the one that fires; none for lanes that do not run.
+    /// Index, among the timed transitions, of the transition that fires; none for lanes that do not run.
     #[inline(always)]
     fn select(&self, total: &Lane<S>, selector: &Lane<u32>) -> Lane<u32> {
         let mut selection = Lane::of(S::ZERO);

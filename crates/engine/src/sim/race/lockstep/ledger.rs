@@ -28,7 +28,7 @@ pub(super) struct Ledger {
     tallies: Vec<Tally>,
     /// Per reward: the amount collected so far.
     pub(super) rewards: Vec<Lane<f64>>,
-    /// Time of the next snapshot; `u64::MAX` after the last one.
+    /// Time of the next snapshot; `u64::MAX` after the last snapshot.
     pub(super) due: Lane<u64>,
     /// Per lane: number of snapshots taken.
     taken: Lane<u32>,
@@ -101,7 +101,7 @@ impl Ledger {
         !self.seen.is_empty() || !self.tallies.is_empty()
     }
 
-    /// Takes the due snapshots of one lane: those before `to`, and at the end also those at `to`.
+    /// Takes the due snapshots of one lane: the snapshots before `to`, and at the end also the snapshots at `to`.
     #[cold]
     #[inline(never)]
     pub(super) fn take(&mut self, asked: &Asked, marking: &[Lane<u32>], lane: usize, to: u64, is_end: bool) {

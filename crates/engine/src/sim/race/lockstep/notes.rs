@@ -1,4 +1,4 @@
-//! Notes of ended replications, kept until they can be added in the order of the replications.
+//! Results of finished replications. They are kept until they can be added to the samples in replication order.
 
 use crate::sim::race::lockstep::asked::Asked;
 use crate::sim::race::lockstep::kernel::State;
