@@ -36,9 +36,10 @@ impl Report for DiagnosisReport {
         }
         document.table(self.findings_table());
         document.table(self.stage_table());
-        let used = self.used.iter().map(|used| {
-            vec![used.kind.name().into(), Cell::prose(&*used.taken), used.name.clone().into()]
-        });
+        let used = self
+            .used
+            .iter()
+            .map(|used| vec![used.kind.name().into(), Cell::prose(&*used.taken), used.name.clone().into()]);
         document.table(Table::new("Inputs", "", ["input", "contents", "name"]).rows(used));
         document.table(self.rows());
         document
