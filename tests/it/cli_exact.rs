@@ -124,6 +124,15 @@ fn auto_says_where_an_exact_answer_costs_less() {
     assert!(method["exact"] == "states" && method["states"] == 5 && note.contains("5 states"), "{method} {note}");
 }
 
+/// The numbers are those of models/textbook/two_classes.expect.toml.
+#[test]
+fn tokens_of_several_classes_have_the_names_of_their_classes() {
+    let tokens = &json(&["solve", "models/textbook/two_classes.xml", "--steady"])["steady"]["tokens"];
+    let of = |name: &str| number(&tokens.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap()["value"]);
+    assert!((of("buffer Red") - 25.0 / 202.0).abs() < 1e-9, "{tokens}");
+    assert!((of("buffer Default") - (73.0 / 101.0 - 25.0 / 202.0)).abs() < 1e-9, "{tokens}");
+}
+
 #[test]
 fn what_has_no_exact_answer_is_refused() {
     let exact =

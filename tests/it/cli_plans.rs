@@ -1,7 +1,7 @@
 //! One job plan for all commands: what each command makes of it, and old names.
 
 use crate::cli::shown;
-use crate::cli_sweep::{Folder, json, number};
+use crate::cli_sweep::{Folder, job, json, number};
 
 /// Waves of maps and reduces on three equal workers.
 const JOB: &str = "[job]\ninput_mb = 2048\nreduces = 16\n[[cluster.node]]\ncount = 3\n[model]\nslots = true\n";
@@ -36,6 +36,20 @@ fn what_if_runs_what_estimate_runs() {
     // the net assigns tasks to workers in advance, by mean times; the cluster simulator gives a free slot the next task
     let [estimate, what_if] = means(UNEQUAL, &folder);
     assert!((0.93..1.0).contains(&(what_if / estimate)), "{estimate} {what_if}");
+}
+
+/// Without chance in the tasks, the logarithm of the next run's time is symmetric around that of its median.
+#[test]
+fn the_next_run_spreads_evenly_around_its_median() {
+    let spread = "[run]\nsigma = 0.2\ndegrees_of_freedom = 6\nruns = 3\n";
+    let folder = Folder::new(&[("job.toml", &(job("deterministic", 2) + spread))]);
+    let next = &json(&["estimate", &folder.at("job.toml"), "--reps", "50", "--json"])["next_run"];
+    let [low, high] = [0, 1].map(|end| number(&next["prediction_s"][end]));
+    let median = number(&next["median_s"]);
+    assert!((median / 45.0 - 1.0).abs() < 0.002 && (low * high / median.powi(2) - 1.0).abs() < 0.02, "{next}");
+    // 90% of the runs lie between the ends, so that 5% are longer
+    let p95 = next["quantiles"].as_array().unwrap().iter().find(|row| row["p"] == 0.95).unwrap();
+    assert_eq!(number(&p95["value_s"]), high);
 }
 
 #[test]

@@ -99,18 +99,27 @@ fn points_equal_estimates_of_the_same_plans_bit_for_bit() {
     }
 }
 
-/// Without chance, doubling a phase adds its mean: the ranking is known, and so is every difference.
+/// Without chance, doubling a phase adds its mean and halving it takes off half of it: the ranking is known, and so is every
+/// difference.
 #[test]
 fn the_tornado_ranks_phases_by_what_they_add() {
-    let plan = format!("[sweep]\nbase = \"job.toml\"\ndesign = \"each\"\nreplications = 10\n{}", doubled());
+    let axes: String = (1..=9)
+        .map(|i| {
+            let values = format!("[{}, {}]", 0.5 * f64::from(i), 2 * i);
+            format!("[[axis]]\nkey = \"phases.means_s[{}]\"\nname = \"phase {i}\"\nvalues = {values}\n", i - 1)
+        })
+        .collect();
+    let plan = format!("[sweep]\nbase = \"job.toml\"\ndesign = \"each\"\nreplications = 10\n{axes}");
     let folder = Folder::new(&[("job.toml", &job("deterministic", 2)), ("plan.toml", &plan)]);
     let sweep = json(&["sweep", &folder.at("plan.toml"), "--json"]);
     let knobs = sweep["tornado"].as_array().unwrap();
     let keys: Vec<_> = knobs.iter().map(|knob| knob["name"].as_str().unwrap()).collect();
     assert_eq!(keys, [9, 8, 7, 6, 5, 4, 3, 2, 1].map(|phase| format!("phase {phase}")));
     for (knob, mean) in knobs.iter().zip((1..=9).rev().map(f64::from)) {
-        assert!((number(&knob["swing_s"]) - mean).abs() < 1e-6, "{knob}");
-        assert!((number(&knob["worst"]["ratio"]["value"]) - (45.0 + mean) / 45.0).abs() < 1e-7, "{knob}");
+        assert!((number(&knob["swing_s"]) - 1.5 * mean).abs() < 1e-6, "{knob}");
+        for (level, change) in [("best", -0.5 * mean), ("worst", mean)] {
+            assert!((number(&knob[level]["ratio"]["value"]) - (45.0 + change) / 45.0).abs() < 1e-7, "{knob}");
+        }
     }
     assert!((number(&sweep["points"][0]["mean_s"]["value"]) - 45.0).abs() < 1e-6);
 }

@@ -54,6 +54,19 @@ fn what_is_missing_is_said_everywhere() {
     }
 }
 
+/// In long CSV, a value lies between the ends of its interval; either end may be open.
+fn intervals_hold_their_values(csv: &str) {
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let at = |headers: &csv::StringRecord, key: &str| headers.iter().position(|header| header == key);
+    let headers = reader.headers().unwrap().clone();
+    let [Some(value), Some(low), Some(high)] = ["value", "low", "high"].map(|key| at(&headers, key)) else { return };
+    for row in reader.records().map(Result::unwrap) {
+        let [value, low, high] = [value, low, high].map(|at| row[at].parse::<f64>().ok());
+        assert!(low.is_none_or(|low| Some(low) <= value), "{row:?}");
+        assert!(high.is_none_or(|high| value <= Some(high)), "{row:?}");
+    }
+}
+
 /// The table in docs/json.md lists the kinds that are read, and the kinds that have CSV.
 #[test]
 fn the_kinds_have_the_forms_that_the_docs_list() {
@@ -86,9 +99,15 @@ fn the_kinds_have_the_forms_that_the_docs_list() {
         let document = found.document();
         let value: serde_json::Value = serde_json::from_str(&json).unwrap();
         let row = rows.iter().find(|row| Some(row[1]) == value["kind"].as_str()).unwrap();
-        assert_eq!(document_csv(&document, CsvText::AsIs).is_some(), row[5] == "yes", "{row:?}");
+        let csv = document_csv(&document, CsvText::AsIs);
+        assert_eq!(csv.is_some(), row[5] == "yes", "{row:?}");
+        intervals_hold_their_values(&csv.unwrap_or_default());
         assert!(!document_text(&document, &Look::default()).is_empty());
-        assert!(markdown(&document, &Look::default()).starts_with("## "));
+        let marked = markdown(&document, &Look::default());
+        assert!(marked.starts_with("## "));
+        for name in value["detectors"].as_array().into_iter().flatten().map(|row| row["name"].as_str().unwrap()) {
+            assert!(marked.replace('\\', "").contains(&format!("| {name} |")), "{name}: {marked}");
+        }
         for width in [60, 80, 120] {
             let text = document_text(&document, &Look { width, ..Look::default() });
             let wide = text.lines().find(|line| line.chars().count() > width && line.split_whitespace().count() > 2);

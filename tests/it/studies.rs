@@ -132,6 +132,13 @@ fn a_what_if_gives_the_numbers_of_the_command() {
             assert_eq!(told[key], own[key], "{key} of {path:?}");
         }
         assert_eq!(found.nets.len(), usize::from(path.ends_with("job.toml")), "{path:?}");
+        if let Some(net) = told["net"].get(0) {
+            let base = told["policies"].as_array().unwrap().iter().find(|row| row["detector"] == "none").unwrap();
+            let [net, base] = [net, base].map(|row| row["job_time_s"]["value"].as_f64().unwrap());
+            let words = if net < base { "shorter" } else { "longer" };
+            let words = format!("the net is {:.1}% {words} than", 100.0 * (net / base - 1.0).abs());
+            assert!(told["net_note"].as_str().unwrap().contains(&words), "{words}: {}", told["net_note"]);
+        }
     }
 }
 
