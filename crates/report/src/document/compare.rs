@@ -62,3 +62,28 @@ fn row(name: String, headline: &Headline) -> BarRow {
         ..BarRow::default()
     }
 }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_quantile_is_in_the_column_of_its_name() {
+        let number = |value: f64| Number::new(format!("/{value}"), value, "s");
+        let of = |mean: f64| {
+            let quantiles = [1.0, 2.0, 3.0].map(|more| Some(number(mean + more)));
+            Document { headline: Some(Headline { of: None, mean: number(mean), quantiles }), ..Document::default() }
+        };
+        let compared = [of(10.0), of(20.0)];
+        let compared = comparison(&compared.each_ref()).unwrap();
+        let table = compared.tables().next().unwrap();
+        let titles: Vec<&str> = table.columns.iter().map(|column| column.title.as_str()).collect();
+        assert_eq!(titles, ["result", "mean", "p50", "p95", "p99"]);
+        for (row, mean) in table.rows.iter().zip([10.0, 20.0]) {
+            let values = row[1..].iter().map(|cell| match cell {
+                Cell::Number(number) => number.measured.value,
+                _ => f64::NAN,
+            });
+            assert_eq!(values.collect::<Vec<_>>(), [0.0, 1.0, 2.0, 3.0].map(|more| mean + more));
+        }
+    }
+}

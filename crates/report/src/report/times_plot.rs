@@ -283,3 +283,16 @@ fn legend(area: &Area<'_>, left: i32, entries: &[(RGBColor, String)]) -> Result<
     }
     Ok(())
 }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn probabilities_between_points_are_on_a_straight_line() {
+        let point = |time_s, probability| CdfPoint { time_s, probability, density_per_s: None, low: None, high: None };
+        let curve = [point(1.0, 0.2), point(3.0, 0.6), point(4.0, 1.0)];
+        for (time, probability) in [(0.5, 0.0), (1.0, 0.2), (1.5, 0.3), (3.0, 0.6), (3.75, 0.9), (9.0, 1.0)] {
+            assert!((between(&curve, time).unwrap() - probability).abs() < 1e-12, "{time}");
+        }
+    }
+}
