@@ -1,5 +1,5 @@
 // Logarithm, power of two and normal quantile in integer arithmetic, and the delays that need them.
-// Twin: crates/engine/src/sim/sampler/functions.rs (from_fixed, times, logarithm, fraction, minus_log2, factor, power_of_two, power_minus_one, normal, value_at, lognormal, weibull, pareto), crates/engine/src/sim/sampler/ticks.rs (number)
+// Twin: crates/engine/src/sim/sampler/functions.rs (from_fixed, times, logarithm, fraction, minus_log2, factor, power_of_two, power_minus_one, normal, value_at, lognormal, weibull, pareto), crates/engine/src/sim/sampler/ticks.rs (ticks_of)
 // crates/engine/src/sim/gpu/shader.rs writes `log_ratio`, `growth` and NORMAL_ROWS from the tables of the CPU. The table of the normal
 // quantile is a part of `tables`.
 
@@ -124,7 +124,7 @@ fn table_number(at: u32) -> Positive {
 }
 
 // a number of ticks, rounded down and at most NEVER
-fn number(ticks: Positive) -> vec2<u32> {
+fn ticks_of(ticks: Positive) -> vec2<u32> {
     let all = vec2<u32>(ticks.mantissa << 31u, ticks.mantissa >> 1u);
     return select(shifted_right(all, u32(clamp(62 - ticks.exponent, 0, 63))), NEVER, ticks.exponent > 62);
 }
@@ -132,17 +132,17 @@ fn number(ticks: Positive) -> vec2<u32> {
 // an Erlang delay, from the product of its uniform numbers
 fn erlang(at: u32, product: Product) -> vec2<u32> {
     let log = from_fixed(product.zeros - 1u, fraction(vec2<u32>(0u, product.mantissa)));
-    return number(times(log, table_number(at)));
+    return ticks_of(times(log, table_number(at)));
 }
 
 // the delay of a lognormal, Weibull or Pareto distribution
 fn curved(law: u32, a: u32, b: u32, first: u32, second: u32) -> vec2<u32> {
     let bits = vec2<u32>(second, first);
     if law == LOGNORMAL {
-        return number(lognormal(a, b, bits));
+        return ticks_of(lognormal(a, b, bits));
     }
     if law == WEIBULL {
-        return number(weibull(a, bits));
+        return ticks_of(weibull(a, bits));
     }
-    return number(times(pareto(table_number(a), bits), table_number(a + 2u)));
+    return ticks_of(times(pareto(table_number(a), bits), table_number(a + 2u)));
 }

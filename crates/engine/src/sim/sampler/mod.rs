@@ -186,7 +186,7 @@ impl Transform {
             Self::Uniform { low, width } => T::saturate(low + width.share(word(0))),
             Self::Erlang { stages, scale } => {
                 let product = (0..*stages).fold(Product::ONE, |product, i| product.factor(word(i)));
-                T::number(product.logarithm().times(*scale))
+                T::ticks_of(product.logarithm().times(*scale))
             }
             Self::Hyperexponential(branches) => {
                 let first = u64::from(word(0));
@@ -194,9 +194,9 @@ impl Transform {
                 branch.map_or(T::NEVER, |(_, scale)| T::exponential(*scale, exponential(word(1))))
             }
             Self::Empirical(table) => T::saturate(table[(table.len() as u64).share(word(0)) as usize]),
-            Self::LogNormal(line) => T::number(lognormal(*line, bits(word(0), word(1)))),
-            Self::Weibull(line) => T::number(weibull(*line, bits(word(0), word(1)))),
-            Self::Pareto { power, scale } => T::number(pareto(*power, bits(word(0), word(1))).times(*scale)),
+            Self::LogNormal(line) => T::ticks_of(lognormal(*line, bits(word(0), word(1)))),
+            Self::Weibull(line) => T::ticks_of(weibull(*line, bits(word(0), word(1)))),
+            Self::Pareto { power, scale } => T::ticks_of(pareto(*power, bits(word(0), word(1))).times(*scale)),
         }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) trait Ticks: Copy + Ord + Send + Sync + std::fmt::Debug {
     /// An exponential delay, at most [`Self::NEVER`].
     fn exponential(scale: Scale, e: u32) -> Self;
     /// Rounds a number of ticks down; the result is at most [`Self::NEVER`].
-    fn number(ticks: Positive) -> Self;
+    fn ticks_of(ticks: Positive) -> Self;
     /// Converts engine ticks; the result is at most [`Self::NEVER`].
     fn saturate(ticks: u128) -> Self;
     /// `floor(word * self / 2^32)`.
@@ -50,7 +50,7 @@ impl Ticks for u64 {
     }
 
     #[inline(always)]
-    fn number(ticks: Positive) -> Self {
+    fn ticks_of(ticks: Positive) -> Self {
         let below = (u64::from(ticks.mantissa) << 31) >> (62 - ticks.exponent).clamp(0, 63);
         if ticks.exponent > 62 { NEVER } else { below }
     }
@@ -113,7 +113,7 @@ impl Ticks for u128 {
     }
 
     #[inline(always)]
-    fn number(ticks: Positive) -> Self {
+    fn ticks_of(ticks: Positive) -> Self {
         let below = (Self::from(ticks.mantissa) << 94) >> (125 - ticks.exponent).clamp(0, 127);
         if ticks.exponent > 125 { NEVER_WIDE } else { below }
     }

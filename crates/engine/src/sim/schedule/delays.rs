@@ -55,10 +55,10 @@ impl Times {
                 let count = table.len() as u64;
                 self.add_of(&words.word(0), |word| u64::saturate(table[count.share(word) as usize]));
             }
-            Transform::LogNormal(line) => self.add_of(&words.pair(), |bits| u64::number(lognormal(*line, bits))),
-            Transform::Weibull(line) => self.add_of(&words.pair(), |bits| u64::number(weibull(*line, bits))),
+            Transform::LogNormal(line) => self.add_of(&words.pair(), |bits| u64::ticks_of(lognormal(*line, bits))),
+            Transform::Weibull(line) => self.add_of(&words.pair(), |bits| u64::ticks_of(weibull(*line, bits))),
             Transform::Pareto { power, scale } => {
-                self.add_of(&words.pair(), |bits| u64::number(pareto(*power, bits).times(*scale)));
+                self.add_of(&words.pair(), |bits| u64::ticks_of(pareto(*power, bits).times(*scale)));
             }
         }
     }
@@ -83,7 +83,7 @@ impl Times {
                 *product = product.factor(word);
             }
         }
-        self.add_of(&products, |product| u64::number(product.logarithm().times(scale)));
+        self.add_of(&products, |product| u64::ticks_of(product.logarithm().times(scale)));
     }
 
     #[inline(always)]
