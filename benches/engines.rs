@@ -13,6 +13,7 @@ use std::time::Duration;
 use cpu::{CpuTime, firings};
 use criterion::measurement::{Measurement, WallTime};
 use criterion::{BenchmarkGroup, Criterion, SamplingMode, criterion_group, criterion_main};
+use nets::lanes;
 use nets::naive::{EventLoop, Words, job_time};
 use nets::{Decision, fms, job, machines, mortal_loop, queue, ring, two_delays};
 use tailspn::compile::Program;
@@ -104,6 +105,15 @@ fn jobs(c: &mut Criterion<CpuTime>) {
             b.iter(|| {
                 let mut words = Words::new(black_box(1));
                 (0..64).map(|_| job_time(maps, reduces, &mut words)).sum::<f64>()
+            });
+        });
+        group.throughput(firings(lanes::LANES as u128 * program.transitions() as u128));
+        group.bench_function("f64_lanes", |b| {
+            let arch = pulp::Arch::new();
+            let mut first_quad = 0;
+            b.iter(|| {
+                first_quad += lanes::LANES as u64 / 4;
+                arch.dispatch(lanes::Jobs { maps, reduces, seed: black_box(1), first_quad })
             });
         });
         group.finish();

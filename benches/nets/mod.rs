@@ -5,6 +5,7 @@ use tailspn::mapreduce::{Plan, job_net, phase_times};
 use tailspn::net::expr::{BinaryOp, Leaf};
 use tailspn::net::{Expr, Net, NetBuilder, PlaceId, Servers, Timing, TransitionId};
 
+pub(crate) mod lanes;
 pub(crate) mod naive;
 
 /// Mean times of the nine phases [s].

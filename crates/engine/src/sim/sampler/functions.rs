@@ -3,7 +3,7 @@
 //! A uniform number has 64 bits: the word pair `bits` stands for `(bits | 1) / 2^64`, so that `bits` and `!bits` are mirror images.
 //! Polynomials are evaluated by Horner's rule with high halves of 32-bit products. Derived, with error bounds, in docs/accuracy.md.
 
-use super::tables::{GROWTH, LOGARITHM, NORMAL};
+use super::tables::{GROWTH, LOGARITHM, NORMAL, NORMAL_DEGREE, NORMAL_ROWS};
 use crate::compile::exponent_of;
 
 /// A positive number, `mantissa * 2^(exponent - 31)`; the top bit of the mantissa is set.
@@ -56,7 +56,7 @@ impl Positive {
 
     /// The binary logarithm as Q32.32.
     #[inline(always)]
-    fn logarithm(self) -> i64 {
+    pub(crate) fn logarithm(self) -> i64 {
         let below = fraction(u64::from(self.mantissa) << 32) >> 32;
         ((i64::from(self.exponent) + 1) << 32) - below.cast_signed()
     }
@@ -70,15 +70,21 @@ fn high_product(a: u32, b: u32) -> u32 {
 /// `-log2(1 - w) / w - 1` as Q0.32 for `w = (1 - t / 2^32) / 2`.
 #[inline(always)]
 fn log_ratio(t: u32) -> u32 {
-    let [first, rest @ ..] = LOGARITHM;
-    rest.iter().fold(first, |sum, c| c.wrapping_sub(high_product(sum, t)))
+    let mut sum = LOGARITHM[0];
+    for c in &LOGARITHM[1..] {
+        sum = c.wrapping_sub(high_product(sum, t));
+    }
+    sum
 }
 
 /// `(2^f - 1) / f` as Q0.32 for `f / 2^32`.
 #[inline(always)]
 fn growth(f: u32) -> u32 {
-    let [first, rest @ ..] = GROWTH;
-    rest.iter().fold(first, |sum, c| c.wrapping_add(high_product(sum, f)))
+    let mut sum = GROWTH[0];
+    for c in &GROWTH[1..] {
+        sum = c.wrapping_add(high_product(sum, f));
+    }
+    sum
 }
 
 /// `-log2(n / 2^64)` as Q0.64, for `n` with its top bit set: relative error below 2^-29, plus one unit.
@@ -147,19 +153,48 @@ pub(crate) fn power_minus_one(y: Positive) -> Positive {
     if y.exponent < 0 { small } else { large }
 }
 
-/// A standard normal variate: its absolute value as Q4.28, and whether it is positive.
+/// The row of [`NORMAL`] for a uniform number, and the position in the row as Q0.32.
 #[inline(always)]
-pub(crate) fn normal(bits: u64) -> (u32, bool) {
-    let positive = bits >> 63 == 1;
+pub(crate) fn normal_row(bits: u64) -> (u32, u32) {
     let odd = bits | 1;
-    let tail = if positive { odd.wrapping_neg() } else { odd };
+    let tail = if is_upper(bits) { odd.wrapping_neg() } else { odd };
     let zeros = tail.leading_zeros();
     let w = !(tail << zeros);
-    let row = ((zeros << 3).wrapping_sub(8) + (w >> 60) as u32) as usize & (NORMAL[0].len() - 1);
-    let s = (w >> 28) as u32;
-    let [first, middle @ .., constant] = &NORMAL;
-    let slope = middle.iter().fold(first[row], |sum, column| column[row] + high_product(sum, s));
-    (constant[row] + ((high_product(slope, s) + 8) >> 4), positive)
+    ((zeros << 3).wrapping_sub(8) + (w >> 60) as u32, (w >> 28) as u32)
+}
+
+/// Returns true if the normal variate of a uniform number is positive.
+#[inline(always)]
+fn is_upper(bits: u64) -> bool {
+    bits >> 63 == 1
+}
+
+/// The coefficient of a column of [`NORMAL`] in a row.
+#[inline(always)]
+fn coefficient(column: &[u32; NORMAL_ROWS], row: u32) -> u32 {
+    column[row as usize & (NORMAL_ROWS - 1)]
+}
+
+/// One step of Horner's rule, from the highest degree down to 1, as Q0.32.
+#[inline(always)]
+pub(crate) fn normal_step(sum: u32, degree: usize, row: u32, s: u32) -> u32 {
+    coefficient(&NORMAL[NORMAL_DEGREE - degree], row) + high_product(sum, s)
+}
+
+/// All steps from [`normal_step`].
+#[inline(always)]
+pub(crate) fn normal_sum(row: u32, s: u32) -> u32 {
+    let mut sum = 0;
+    for degree in (1..=NORMAL_DEGREE).rev() {
+        sum = normal_step(sum, degree, row, s);
+    }
+    sum
+}
+
+/// The absolute value of a normal variate as Q4.28, from the sum after all steps.
+#[inline(always)]
+fn normal_value(sum: u32, row: u32, s: u32) -> u32 {
+    coefficient(&NORMAL[NORMAL_DEGREE], row) + ((high_product(sum, s) + 8) >> 4)
 }
 
 /// A line `base + x * slope`, evaluated as Q32.32.
@@ -198,25 +233,23 @@ impl Line {
 pub(crate) const NORMAL_BITS: u32 = 28;
 pub(crate) const LOG_BITS: u32 = 26;
 
-/// `2^(base + slope * z)` for a standard normal variate `z`.
+/// `2^(base + slope * z)` for the standard normal variate `z` of `bits`, from the sum after all steps.
 #[inline(always)]
-pub(crate) fn lognormal(line: Line, bits: u64) -> Positive {
-    let (z, positive) = normal(bits);
-    power_of_two(line.value_at(z, positive))
+pub(crate) fn lognormal(line: Line, bits: u64, sum: u32, row: u32, s: u32) -> Positive {
+    power_of_two(line.value_at(normal_value(sum, row, s), is_upper(bits)))
 }
 
-/// `2^base * e^slope` for an exponential variate `e` with the mean `1 / ln 2`.
+/// `2^(base + slope * log)` for the binary logarithm of an exponential variate, as Q32.32.
 #[inline(always)]
-pub(crate) fn weibull(line: Line, bits: u64) -> Positive {
-    let log = minus_log2(bits).logarithm();
+pub(crate) fn weibull(line: Line, log: i64) -> Positive {
     let rounded = (log.unsigned_abs() + 32) >> 6;
     power_of_two(line.value_at(rounded as u32, log > 0))
 }
 
 /// `2^(e * power) - 1` for an exponential variate `e` with the mean `1 / ln 2`.
 #[inline(always)]
-pub(crate) fn pareto(power: Positive, bits: u64) -> Positive {
-    power_minus_one(minus_log2(bits).times(power))
+pub(crate) fn pareto(power: Positive, e: Positive) -> Positive {
+    power_minus_one(e.times(power))
 }
 
 #[cfg(test)]

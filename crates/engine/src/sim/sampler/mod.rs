@@ -7,7 +7,10 @@ mod functions;
 mod tables;
 mod ticks;
 
-pub(crate) use functions::{Line, Positive, Product, lognormal, pareto, weibull};
+pub(crate) use functions::{
+    Line, Positive, Product, lognormal, minus_log2, normal_row, normal_step, normal_sum, pareto, weibull,
+};
+pub(crate) use tables::NORMAL_DEGREE;
 #[cfg(feature = "gpu")]
 pub(crate) use tables::{GROWTH, LOGARITHM, NORMAL, NORMAL_ROWS};
 pub(crate) use ticks::{NEVER_WIDE, Ticks};
@@ -194,9 +197,15 @@ impl Transform {
                 branch.map_or(T::NEVER, |(_, scale)| T::exponential(*scale, exponential(word(1))))
             }
             Self::Empirical(table) => T::saturate(table[(table.len() as u64).share(word(0)) as usize]),
-            Self::LogNormal(line) => T::ticks_of(lognormal(*line, bits(word(0), word(1)))),
-            Self::Weibull(line) => T::ticks_of(weibull(*line, bits(word(0), word(1)))),
-            Self::Pareto { power, scale } => T::ticks_of(pareto(*power, bits(word(0), word(1))).times(*scale)),
+            Self::LogNormal(line) => {
+                let bits = bits(word(0), word(1));
+                let (row, s) = normal_row(bits);
+                T::ticks_of(lognormal(*line, bits, normal_sum(row, s), row, s))
+            }
+            Self::Weibull(line) => T::ticks_of(weibull(*line, minus_log2(bits(word(0), word(1))).logarithm())),
+            Self::Pareto { power, scale } => {
+                T::ticks_of(pareto(*power, minus_log2(bits(word(0), word(1)))).times(*scale))
+            }
         }
     }
 }

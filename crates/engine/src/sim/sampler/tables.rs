@@ -22,10 +22,13 @@ pub(crate) const GROWTH: [u32; 7] = [89_043, 627_479, 5_750_554, 41_301_092, 238
 /// Number of rows of [`NORMAL`]: 8 for each binade of the tail probability from 2^-1 to 2^-63, and 8 that no draw reads.
 pub(crate) const NORMAL_ROWS: usize = 512;
 
+/// Degree of the polynomials of [`NORMAL`].
+pub(crate) const NORMAL_DEGREE: usize = 4;
+
 /// Minus the normal quantile, one column per degree, the constant as Q4.28, the others as Q0.32. Row `8 k + j - 8` has the tail probabilities
 /// `2^-k (1 - (j + s) / 16)` for `s` from 0 to 1, in powers of `s`.
 #[rustfmt::skip]
-pub(crate) const NORMAL: [[u32; NORMAL_ROWS]; 5] = [
+pub(crate) static NORMAL: [[u32; NORMAL_ROWS]; NORMAL_DEGREE + 1] = [
     [
         1858, 5786, 10_395, 16_314, 24_501, 36_565, 55_406, 86_645, 7785, 10_114, 13_373, 18_053, 24_976, 35_577, 52_497, 80_896, 7224, 9360,
         12_356, 16_666, 23_050, 32_840, 48_486, 74_784, 6684, 8666, 11_449, 15_455, 21_395, 30_512, 45_099, 69_643, 6230, 8084, 10_688, 14_439,

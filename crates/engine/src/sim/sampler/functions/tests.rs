@@ -111,6 +111,12 @@ fn the_power_of_two_is_within_its_bound() {
     }
 }
 
+/// The absolute value of a normal variate as Q4.28, and true if it is positive.
+fn normal(bits: u64) -> (u32, bool) {
+    let (row, s) = normal_row(bits);
+    (normal_value(normal_sum(row, s), row, s), is_upper(bits))
+}
+
 /// The absolute error below 1, the relative error beyond. Seen to fail with a last coefficient that is 100 units too large.
 #[test]
 fn the_normal_quantile_is_within_its_bound() {
