@@ -95,7 +95,9 @@ fn minus_ln(word: u32) -> f64 {
     // both are exact in `f64`: the exponent as a small whole number, and the mantissa from 1 to 2
     let exponent = f64::from((bits >> 52) as i32 - (1023 + 32));
     let t = f64::from_bits(bits & MANTISSA | 1023 << 52) - 1.0;
-    let [first, rest @ ..] = COEFFICIENTS;
-    let ln = rest.iter().fold(first, |sum, c| sum.mul_add(t, *c));
+    let mut ln = COEFFICIENTS[0];
+    for c in &COEFFICIENTS[1..] {
+        ln = ln.mul_add(t, *c);
+    }
     exponent.mul_add(-std::f64::consts::LN_2, ln)
 }

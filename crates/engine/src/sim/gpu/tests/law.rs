@@ -11,9 +11,6 @@ use crate::sim::gpu::tests::{Words, devices};
 use crate::sim::sampler::Sampler;
 
 /// Every distribution, from words at the ends of all binades and from random ones, which hardly reach the tails.
-///
-/// Seen to fail with a row of the normal quantile that is one too high, with the logarithm of 0 words not normalised, and without the limit of a
-/// long delay.
 #[test]
 fn delays_of_extreme_words_equal_the_cpu_bit_for_bit() {
     let extremes = [
