@@ -1,5 +1,5 @@
 // Logarithm, power of two and normal quantile in integer arithmetic, and the delays that need them.
-// Twin: crates/engine/src/sim/sampler/functions.rs (from_fixed, times, logarithm, fraction, minus_log2, factor, power_of_two, power_minus_one, value_at, lognormal, weibull, pareto), crates/engine/src/sim/sampler/ticks.rs (ticks_of)
+// Twin: crates/engine/src/sim/sampler/functions/mod.rs (from_fixed, times, logarithm, fraction, minus_log2, factor, power_of_two, power_minus_one, value_at, lognormal, weibull, pareto), crates/engine/src/sim/sampler/ticks.rs (ticks_of)
 // crates/engine/src/sim/gpu/shader.rs writes `log_ratio`, `growth` and NORMAL_ROWS from the tables of the CPU. The table of the normal
 // quantile is a part of `tables`.
 

@@ -77,18 +77,9 @@ impl DeviceLaw {
                 Self { kind: ERLANG, a: at, b: *stages, loops: *stages }
             }
             Transform::Hyperexponential(branches) => {
-                let mut bound_before = 0;
-                let mut count = 0;
-                for (bound, scale) in branches {
-                    // a branch that no word selects
-                    if *bound <= bound_before {
-                        continue;
-                    }
-                    bound_before = *bound;
-                    count += 1;
-                    let last = u32::try_from(bound - 1).unwrap_or(u32::MAX);
-                    tables.extend([last, scale.mantissa, shift(*scale)]);
-                }
+                let words = branch_words(branches);
+                let count = words.len() as u32;
+                tables.extend(words.as_flattened());
                 Self { kind: HYPEREXPONENTIAL, a: at, b: count, loops: count }
             }
             Transform::Empirical(table) => {
@@ -114,6 +105,19 @@ impl DeviceLaw {
             }
         })
     }
+}
+
+/// Per branch that a word can select: its last word, mantissa and shift.
+fn branch_words(branches: &[(u64, Scale)]) -> Vec<[u32; 3]> {
+    let mut bound_before = 0;
+    let mut words = Vec::new();
+    for (bound, scale) in branches {
+        if *bound > bound_before {
+            bound_before = *bound;
+            words.push([u32::try_from(bound - 1).unwrap_or(u32::MAX), scale.mantissa, scale.shift.cast_unsigned()]);
+        }
+    }
+    words
 }
 
 fn number_words(number: Positive) -> [u32; 2] {

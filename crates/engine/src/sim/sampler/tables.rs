@@ -1,4 +1,4 @@
-//! Coefficients of the polynomials of `functions.rs`, highest degree first. The tests of that file compute them again.
+//! Coefficients of the polynomials in `functions`, highest degree first. The tests of that module compute them again.
 
 /// `-log2(1 - w) / w - 1` for `w = (1 - t) / 2`, in powers of `t` with alternating signs, as Q0.32.
 pub(crate) const LOGARITHM: [u32; 12] = [

@@ -1,12 +1,12 @@
 //! The delays of 64 replications from any distribution, with the same bits as [`Sampler::draw`](crate::sim::Sampler::draw).
 
-use super::kernel::{LANES, Times, draw_words};
 use crate::rng::{Address, exponential};
 use crate::sim::clock::{NEVER, Scale};
 use crate::sim::sampler::{
     Line, NORMAL_DEGREE, Positive, Product, Ticks, Transform, bits, lognormal, minus_log2, normal_row, normal_step,
     pareto, weibull,
 };
+use crate::sim::schedule::kernel::{LANES, Times, draw_words};
 
 /// Source of the random words of one delay per lane.
 #[derive(Clone, Copy)]

@@ -3,8 +3,8 @@
 //! A uniform number has 64 bits: the word pair `bits` stands for `(bits | 1) / 2^64`, so that `bits` and `!bits` are mirror images.
 //! Polynomials are evaluated by Horner's rule with high halves of 32-bit products. Derived, with error bounds, in docs/accuracy.md.
 
-use super::tables::{GROWTH, LOGARITHM, NORMAL, NORMAL_DEGREE, NORMAL_ROWS};
 use crate::compile::exponent_of;
+use crate::sim::sampler::tables::{GROWTH, LOGARITHM, NORMAL, NORMAL_DEGREE, NORMAL_ROWS};
 
 /// A positive number, `mantissa * 2^(exponent - 31)`; the top bit of the mantissa is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
