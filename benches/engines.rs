@@ -13,10 +13,11 @@ use std::time::Duration;
 use cpu::{CpuTime, firings};
 use criterion::measurement::{Measurement, WallTime};
 use criterion::{BenchmarkGroup, Criterion, SamplingMode, criterion_group, criterion_main};
+use nets::lanes;
 use nets::naive::{EventLoop, Words, job_time};
-use nets::{Decision, fms, job, machines, mortal_loop, queue, ring};
+use nets::{Decision, fms, job, machines, mortal_loop, queue, ring, two_delays};
 use tailspn::compile::Program;
-use tailspn::net::Servers;
+use tailspn::net::{Branch, Law, Servers, Timing};
 use tailspn::sim::{EngineChoice, Ensemble, Goal, Question, Reward, Run, Unwatched, run};
 
 /// A net, a question, and how many replications one iteration has.
@@ -106,6 +107,38 @@ fn jobs(c: &mut Criterion<CpuTime>) {
                 (0..64).map(|_| job_time(maps, reduces, &mut words)).sum::<f64>()
             });
         });
+        group.throughput(firings(lanes::LANES as u128 * program.transitions() as u128));
+        group.bench_function("f64_lanes", |b| {
+            let arch = pulp::Arch::new();
+            let mut first_quad = 0;
+            b.iter(|| {
+                first_quad += lanes::LANES as u64 / 4;
+                arch.dispatch(lanes::Jobs { maps, reduces, seed: black_box(1), first_quad })
+            });
+        });
+        group.finish();
+    }
+}
+
+/// One net with delays of each distribution: draws per second, since every timed transition draws once.
+fn distributions(c: &mut Criterion<CpuTime>) {
+    let branch = |probability, mean| Branch { probability, mean };
+    let laws = [
+        Law::Deterministic { delay: 1.0 },
+        Law::Uniform { low: 0.5, high: 1.5 },
+        Law::Hyperexponential { branches: vec![branch(0.9, 0.5), branch(0.1, 5.5)] },
+        Law::Empirical { samples: (0..100).map(|i| 0.5 + 0.01 * f64::from(i)).collect() },
+        Law::Erlang { stages: 4, mean: 1.0 },
+        Law::LogNormal { mean: 1.0, cv: 0.5 },
+        Law::Weibull { shape: 0.7, scale: 1.0 },
+        Law::Pareto { shape: 2.5, scale: 1.5 },
+    ];
+    let others = laws.into_iter().map(|law| (law.name(), Timing::general(law)));
+    for (name, timing) in [("exponential", Timing::exponential(1.0))].into_iter().chain(others) {
+        let program = two_delays(&timing);
+        let mut group = group(c, &format!("delays_{name}"));
+        Case::to_the_end(&program, 32_768).time(&mut group, "schedule", EngineChoice::Schedule);
+        Case::to_the_end(&program, 4_096).time(&mut group, "clock", EngineChoice::Clock);
         group.finish();
     }
 }
@@ -201,7 +234,7 @@ fn all_threads(c: &mut Criterion<WallTime>) {
 criterion_group! {
     name = processor;
     config = Criterion::default().with_measurement(CpuTime);
-    targets = jobs, cyclic, unequal, sums, rings
+    targets = jobs, distributions, cyclic, unequal, sums, rings
 }
 criterion_group!(wall, all_threads);
 criterion_main!(processor, wall);

@@ -64,6 +64,12 @@ fn plus_four(a: Four, b: Four) -> Four {
     return Four(low, a.high + b.high + select(vec4<u32>(0u), vec4<u32>(1u), low < a.low));
 }
 
+// the sum, or never where a part or the sum is never
+fn joined(a: Four, b: Four) -> Four {
+    let sum = plus_four(a, b);
+    return select_four(sum, all_four(NEVER), (a.high | b.high | sum.high) >= vec4<u32>(NEVER.y));
+}
+
 fn all_four(value: vec2<u32>) -> Four {
     return Four(vec4<u32>(value.x), vec4<u32>(value.y));
 }
@@ -88,13 +94,18 @@ fn scaled(words: vec4<u32>, mantissa: u32, shift: u32) -> Four {
 }
 
 fn other_delay(law: u32, owner: u32, a: u32, b: u32, quad: vec2<u32>) -> Four {
-    if law == ERLANG {
-        var sum = all_four(vec2<u32>(0u, 0u));
-        for (var stage = 0u; stage < (b >> 8u); stage += 1u) {
-            let words = block(run.key, PURPOSE_DELAY, owner, stage, quad);
-            sum = plus_four(sum, scaled(words, a, b & 63u));
+    if HAS_CURVES {
+        if law == ERLANG {
+            var p = array<Product, 4>(NO_FACTOR, NO_FACTOR, NO_FACTOR, NO_FACTOR);
+            for (var stage = 0u; stage < b; stage += 1u) {
+                let words = block(run.key, PURPOSE_DELAY, owner, stage, quad);
+                p[0] = factor(p[0], words.x);
+                p[1] = factor(p[1], words.y);
+                p[2] = factor(p[2], words.z);
+                p[3] = factor(p[3], words.w);
+            }
+            return each_of(erlang(a, p[0]), erlang(a, p[1]), erlang(a, p[2]), erlang(a, p[3]));
         }
-        return sum;
     }
     let first = block(run.key, PURPOSE_DELAY, owner, 0u, quad);
     let second = block(run.key, PURPOSE_DELAY, owner, 1u, quad);
@@ -160,7 +171,7 @@ fn evaluate(at: u32) {
         if law == EXPONENTIAL {
             time = plus_four(time, scaled(block(run.key, PURPOSE_DELAY, step.y, 0u, quad), step.z, step.w));
         } else if law != 0u {
-            time = plus_four(time, other_delay(law, step.y, step.z, step.w, quad));
+            time = joined(time, other_delay(law, step.y, step.z, step.w, quad));
         }
         if post != 0u {
             if post == POST_SET {

@@ -5,6 +5,7 @@ use tailspn::mapreduce::{Plan, job_net, phase_times};
 use tailspn::net::expr::{BinaryOp, Leaf};
 use tailspn::net::{Expr, Net, NetBuilder, PlaceId, Servers, Timing, TransitionId};
 
+pub(crate) mod lanes;
 pub(crate) mod naive;
 
 /// Mean times of the nine phases [s].
@@ -21,6 +22,24 @@ pub(crate) fn job(maps: u64, reduces: u64) -> Program {
 
 fn program(net: &Net) -> Program {
     compile(net).expect("the net is fine")
+}
+
+/// 64 tokens, each of which takes two delays of this kind before all of them meet.
+pub(crate) fn two_delays(timing: &Timing) -> Program {
+    let mut b = NetBuilder::new("two delays");
+    let (done, end) = (b.place("done", 0), b.place("end", 0));
+    for i in 0..64 {
+        let (start, middle) = (b.place(format!("start{i}"), 1), b.place(format!("middle{i}"), 0));
+        for (name, from, to) in [("first", start, middle), ("second", middle, done)] {
+            let t = b.transition(format!("{name}{i}"), timing.clone());
+            b.input(from, t, 1.0);
+            b.output(t, to, 1.0);
+        }
+    }
+    let join = b.transition("join", Timing::immediate(1.0, 0));
+    b.input(done, join, 64.0);
+    b.output(join, end, 1.0);
+    program(&b.build().expect("the net is fine"))
 }
 
 /// Machines that fail and are repaired, each on two places of its own, and what they cost: half a unit per second up, 2 down.

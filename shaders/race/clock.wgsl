@@ -66,14 +66,13 @@ fn draw(u: u32, row: u32) -> vec2<u32> {
     let b = tables[row + 4u];
     let words = tables[row + 10u];
     let first = next_sample(u) * words;
-    if HAS_ERLANG {
+    if HAS_CURVES {
         if law == ERLANG {
-            var sum = vec2<u32>(0u, 0u);
+            var product = NO_FACTOR;
             for (var stage = 0u; stage < words; stage += 1u) {
-                let e = exponential(word(run.key, PURPOSE_DELAY, owner, first + stage, replication));
-                sum = least(plus(sum, narrow(e, a, b & 63u)), NEVER);
+                product = factor(product, word(run.key, PURPOSE_DELAY, owner, first + stage, replication));
             }
-            return sum;
+            return erlang(a, product);
         }
     }
     let one = word(run.key, PURPOSE_DELAY, owner, first, replication);
@@ -81,7 +80,7 @@ fn draw(u: u32, row: u32) -> vec2<u32> {
         return narrow(exponential(one), a, b);
     }
     var two = 0u;
-    if law == HYPEREXPONENTIAL {
+    if words > 1u {
         two = word(run.key, PURPOSE_DELAY, owner, first + 1u, replication);
     }
     return apply(law, a, b, one, two);

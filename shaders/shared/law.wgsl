@@ -1,13 +1,16 @@
 // Delays in ticks from random words.
-// Twin: crates/engine/src/sim/sampler/mod.rs (apply, share), crates/engine/src/sim/clock.rs (narrow)
-// Reads `tables`, an array of words that the kernel binds. crates/engine/src/sim/gpu/law.rs writes laws in this form.
+// Twin: crates/engine/src/sim/sampler/mod.rs (apply), crates/engine/src/sim/sampler/ticks.rs (share), crates/engine/src/sim/clock.rs (narrow)
+// Reads `tables`, an array of words that the kernel binds. HAS_CURVES: a distribution is Erlang or a later one of this list. crates/engine/src/sim/gpu/law.rs writes laws in this form.
 
 const EXPONENTIAL = 1u; // a: mantissa, b: shift
 const DETERMINISTIC = 2u; // a, b: ticks
 const UNIFORM = 3u; // tables[a ..]: low, width
 const HYPEREXPONENTIAL = 4u; // tables[a ..]: b times last word of the branch, mantissa, shift
 const EMPIRICAL = 5u; // tables[a ..]: b times ticks
-const ERLANG = 6u; // a: mantissa, b: shift, stages above its 8 bits
+const ERLANG = 6u; // tables[a ..]: mantissa and exponent of the scale; b: stages
+const LOGNORMAL = 7u; // tables[a ..]: line; tables[b ..]: table of the normal quantile
+const WEIBULL = 8u; // tables[a ..]: line
+const PARETO = 9u; // tables[a ..]: mantissa and exponent of the power, and of the scale
 
 // floor(e * mantissa / 2^shift), at most NEVER; a shift below 0 is never
 fn narrow(e: u32, mantissa: u32, shift: u32) -> vec2<u32> {
@@ -24,7 +27,7 @@ fn table_pair(at: u32) -> vec2<u32> {
     return vec2<u32>(tables[at], tables[at + 1u]);
 }
 
-// the delay made from the words of one draw; an Erlang delay is the sum over its stages instead
+// the delay made from the words of one draw; an Erlang delay has more than two
 fn apply(law: u32, a: u32, b: u32, first: u32, second: u32) -> vec2<u32> {
     if law == EXPONENTIAL {
         return narrow(exponential(first), a, b);
@@ -37,6 +40,11 @@ fn apply(law: u32, a: u32, b: u32, first: u32, second: u32) -> vec2<u32> {
     }
     if law == EMPIRICAL {
         return table_pair(a + 2u * high_product(first, b));
+    }
+    if HAS_CURVES {
+        if law > ERLANG {
+            return curved(law, a, b, first, second);
+        }
     }
     // the first branch whose last word is not below the first word
     var branch = 0u;

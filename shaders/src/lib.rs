@@ -12,6 +12,8 @@ pub mod shared {
     pub const CODE: &str = include_str!("../shared/code.wgsl");
     /// Units of rates, delays and choices of the direct form.
     pub const DIRECT_LAW: &str = include_str!("../shared/direct_law.wgsl");
+    /// Logarithm, power of two, normal quantile, and the delays that need them.
+    pub const CURVES: &str = include_str!("../shared/curves.wgsl");
     /// IEEE 754 binary64 arithmetic by 32-bit integers, rounded to nearest, ties to even.
     pub const DOUBLE: &str = include_str!("../shared/double.wgsl");
     /// When a transition is enabled, how often, and at which rate.
@@ -62,6 +64,8 @@ pub mod kernel {
 pub mod tests {
     /// Marking expressions: invocation i evaluates one program in marking i.
     pub const CODE: &str = include_str!("../tests/code.wgsl");
+    /// Delays of one distribution from pairs of words.
+    pub const LAW: &str = include_str!("../tests/law.wgsl");
     /// One function for every invocation: `operation` says which, its arguments are in `operands`.
     pub const DOUBLE: &str = include_str!("../tests/double.wgsl");
 }

@@ -76,7 +76,7 @@ mod tests {
     use crate::compile::{Program, compile};
     use crate::net::{NetBuilder, Timing};
     use crate::semantics::fire;
-    use crate::sim::conformance::{integer_laws, straggling_tasks};
+    use crate::sim::conformance::{all_laws, straggling_tasks};
     use crate::sim::{Goal, Unwatched};
 
     /// The marking after the firings; checks that they are in the order of their times.
@@ -114,7 +114,7 @@ mod tests {
     /// runs.
     #[test]
     fn a_trajectory_ends_when_the_replication_does() {
-        let tasks = straggling_tasks(3, &integer_laws());
+        let tasks = straggling_tasks(3, &all_laws());
         for (program, question, engine) in [(tasks, Question::default(), "schedule"), (queue().0, queue().1, "direct")]
         {
             let ready = Ready::new(&program, &question, None, 5, &Unwatched).unwrap();

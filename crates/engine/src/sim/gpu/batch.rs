@@ -27,8 +27,8 @@ const FIRST_QUADS: u64 = 4096;
 #[derive(Debug)]
 pub(crate) struct GpuBatch {
     gpu: Arc<Gpu>,
-    /// The kernel that was compiled last, and the memory of its slots.
-    kernel: Option<(Slots, Kernel)>,
+    /// The kernel that was compiled last, the memory of its slots, and true if it has curved distributions.
+    kernel: Option<((Slots, bool), Kernel)>,
     /// The buffers of results and slots, each with its size in bytes.
     results: (u64, wgpu::Buffer),
     slots: (u64, wgpu::Buffer),
@@ -98,8 +98,8 @@ impl GpuBatch {
             let code = ScheduleCode::after(tables, schedule, names, self.gpu.loop_budget);
             let mut code = code.map_err(DeviceFault::DoesNotFit)?;
             let same = |other: &ScheduleCode| {
-                (code.slots, code.columns, code.counts, &code.segments)
-                    == (other.slots, other.columns, other.counts, &other.segments)
+                (code.slots, code.columns, code.counts, code.curves, &code.segments)
+                    == (other.slots, other.columns, other.counts, other.curves, &other.segments)
                     && code.program.len() == other.program.len()
             };
             if shape.as_ref().is_some_and(|other| !same(other)) || schedule.horizon != schedules[0].horizon {
@@ -114,8 +114,10 @@ impl GpuBatch {
             return Err(DeviceFault::DoesNotFit(vec!["a batch of several schedules cannot record groups".to_owned()]));
         }
         let place = if code.in_memory() { Slots::Memory } else { Slots::Private(code.slots) };
-        if self.kernel.as_ref().is_none_or(|(own, _)| *own != place) {
-            self.kernel = Some((place, self.gpu.kernel("schedule", &shader::schedule(self.gpu.int64, place, true))?));
+        let variant = (place, code.curves);
+        if self.kernel.as_ref().is_none_or(|(own, _)| *own != variant) {
+            let source = shader::schedule(self.gpu.int64, place, true, code.curves);
+            self.kernel = Some((variant, self.gpu.kernel("schedule", &source)?));
         }
         let bytes = (INSTRUCTION_BYTES * programs.len() as u64).max(4 * tables.len() as u64);
         if bytes > self.gpu.facts.largest_binding {
@@ -186,7 +188,7 @@ impl GpuBatch {
             };
             let parameters = self.gpu.uniform(&run)?;
             let mut buffers = vec![(0, &parameters), (1, &loaded.program), (2, &loaded.tables), (3, &self.results.1)];
-            if *place == Slots::Memory {
+            if place.0 == Slots::Memory {
                 buffers.push((4, &self.slots.1));
             }
             let workgroups = all.div_ceil(WORKGROUP);

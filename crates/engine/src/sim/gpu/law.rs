@@ -2,7 +2,7 @@
 
 use crate::sim::clock::{NEVER, Scale};
 use crate::sim::gpu::pair::pair;
-use crate::sim::sampler::{Sampler, Transform};
+use crate::sim::sampler::{Line, NORMAL, Positive, Sampler, Transform};
 
 const EXPONENTIAL: u32 = 1;
 const DETERMINISTIC: u32 = 2;
@@ -10,6 +10,9 @@ const UNIFORM: u32 = 3;
 const HYPEREXPONENTIAL: u32 = 4;
 const EMPIRICAL: u32 = 5;
 const ERLANG: u32 = 6;
+const LOGNORMAL: u32 = 7;
+const WEIBULL: u32 = 8;
+const PARETO: u32 = 9;
 
 /// A distribution as the shaders read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,22 +24,14 @@ pub(crate) struct DeviceLaw {
     pub(crate) loops: u32,
 }
 
-/// Reason why a distribution stays on the CPU.
+/// The table of a distribution needs too many words of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NoDeviceLaw {
-    /// The distribution uses `f64` functions that shaders lack.
-    Floats,
-    /// The table or the stages need too many words of the program.
-    TooLarge,
-}
+pub(crate) struct TableTooLarge;
 
-impl NoDeviceLaw {
+impl TableTooLarge {
     /// The obstacle as text, for the transition of this name.
     pub(crate) fn of(self, name: &str) -> String {
-        match self {
-            Self::Floats => format!("the delay of `{name}` needs floating-point functions that the device lacks"),
-            Self::TooLarge => format!("the delay of `{name}` needs a table that is too large"),
-        }
+        format!("the delay of `{name}` needs a table that is too large")
     }
 }
 
@@ -49,9 +44,20 @@ impl DeviceLaw {
         Self { kind: DETERMINISTIC, a, b, loops: 0 }
     }
 
-    /// The distribution of a sampler on the narrow clock; its tables are appended to `tables`.
-    pub(crate) fn of(sampler: &Sampler, tables: &mut Vec<u32>) -> Result<Self, NoDeviceLaw> {
-        let at = u32::try_from(tables.len()).map_err(|_| NoDeviceLaw::TooLarge)?;
+    /// Returns true if draws need the functions of `shaders/shared/curves.wgsl`.
+    pub(crate) fn is_curved(self) -> bool {
+        self.kind >= ERLANG
+    }
+
+    /// The distribution of a sampler on the narrow clock; its tables are appended to `tables`. `normal` is the position of
+    /// the table of the normal quantile, once it is there.
+    pub(crate) fn of(
+        sampler: &Sampler,
+        tables: &mut Vec<u32>,
+        normal: &mut Option<u32>,
+    ) -> Result<Self, TableTooLarge> {
+        let position = |tables: &Vec<u32>| u32::try_from(tables.len()).map_err(|_| TableTooLarge);
+        let at = position(tables)?;
         let ticks = |ticks: u128| pair(u64::try_from(ticks.min(u128::from(NEVER))).unwrap_or(NEVER));
         let shift = |scale: Scale| scale.shift.cast_unsigned();
         Ok(match sampler.transform() {
@@ -67,32 +73,58 @@ impl DeviceLaw {
                 Self { kind: UNIFORM, a: at, b: 0, loops: 0 }
             }
             Transform::Erlang { stages, scale } => {
-                if *stages >= 1 << 24 || !(0..64).contains(&scale.shift) {
-                    return Err(NoDeviceLaw::TooLarge);
-                }
-                Self { kind: ERLANG, a: scale.mantissa, b: shift(*scale) | stages << 8, loops: *stages }
+                tables.extend(number_words(*scale));
+                Self { kind: ERLANG, a: at, b: *stages, loops: *stages }
             }
             Transform::Hyperexponential(branches) => {
-                let mut bound_before = 0;
-                let mut count = 0;
-                for (bound, scale) in branches {
-                    // a branch that no word selects
-                    if *bound <= bound_before {
-                        continue;
-                    }
-                    bound_before = *bound;
-                    count += 1;
-                    let last = u32::try_from(bound - 1).unwrap_or(u32::MAX);
-                    tables.extend([last, scale.mantissa, shift(*scale)]);
-                }
+                let words = branch_words(branches);
+                let count = words.len() as u32;
+                tables.extend(words.as_flattened());
                 Self { kind: HYPEREXPONENTIAL, a: at, b: count, loops: count }
             }
             Transform::Empirical(table) => {
-                let b = u32::try_from(table.len()).map_err(|_| NoDeviceLaw::TooLarge)?;
+                let b = u32::try_from(table.len()).map_err(|_| TableTooLarge)?;
                 tables.extend(table.iter().flat_map(|&delay| ticks(delay)));
                 Self { kind: EMPIRICAL, a: at, b, loops: 0 }
             }
-            Transform::Float(_) => return Err(NoDeviceLaw::Floats),
+            Transform::LogNormal(line) => {
+                tables.extend(line_words(*line));
+                let b = normal.map_or_else(|| position(tables), Ok)?;
+                if normal.replace(b).is_none() {
+                    tables.extend(NORMAL.as_flattened());
+                }
+                Self { kind: LOGNORMAL, a: at, b, loops: 0 }
+            }
+            Transform::Weibull(line) => {
+                tables.extend(line_words(*line));
+                Self { kind: WEIBULL, a: at, b: 0, loops: 0 }
+            }
+            Transform::Pareto { power, scale } => {
+                tables.extend([*power, *scale].map(number_words).as_flattened());
+                Self { kind: PARETO, a: at, b: 0, loops: 0 }
+            }
         })
     }
+}
+
+/// Per branch that a word can select: its last word, mantissa and shift.
+fn branch_words(branches: &[(u64, Scale)]) -> Vec<[u32; 3]> {
+    let mut bound_before = 0;
+    let mut words = Vec::new();
+    for (bound, scale) in branches {
+        if *bound > bound_before {
+            bound_before = *bound;
+            words.push([u32::try_from(bound - 1).unwrap_or(u32::MAX), scale.mantissa, scale.shift.cast_unsigned()]);
+        }
+    }
+    words
+}
+
+fn number_words(number: Positive) -> [u32; 2] {
+    [number.mantissa, number.exponent.cast_unsigned()]
+}
+
+fn line_words(line: Line) -> [u32; 4] {
+    let [low, high] = pair(line.base.cast_unsigned());
+    [low, high, line.slope, line.shift]
 }

@@ -95,6 +95,7 @@ fn direct(code: &mut RaceCode, program: &Program, clock: Clock) -> FormFacts {
     code.constants.signed("DIRECT_BASE", law.base);
     code.constants.flag("HAS_OTHER_SHARES", others);
     code.constants.flag("HAS_MARKING_RATES", marking);
+    code.constants.flag("HAS_CURVES", false);
     let loops = step_loops(code, scan, code.loops.enabled + 1 + code.loops.code, 4 * timed as u64);
     FormFacts { loops, firings: DIRECT_FIRINGS }
 }
@@ -107,11 +108,11 @@ fn clocks(code: &mut RaceCode, program: &Program, clock: Clock) -> FormFacts {
     code.items.named("BLOCK_FIRST", 2 * blocks, &mut code.constants);
     let mut rows = Vec::with_capacity(12 * timed);
     let mut kinds = [false; 5];
-    let (mut has_erlang, mut draws, mut words) = (false, 0, 1);
+    let (mut has_curves, mut normal, mut draws, mut words) = (false, None, 0, 1);
     for &t in &program.timed {
-        let timer = timer(code, program, t, clock);
+        let timer = timer(code, &mut normal, program, t, clock);
         kinds[timer.kind as usize] = true;
-        has_erlang |= timer.is_erlang;
+        has_curves |= timer.law.is_curved();
         words = words.max(timer.words);
         draws = draws.max(u64::from(timer.law.loops) + u64::from(timer.room) * 4);
         rows.extend(timer.row(t));
@@ -123,7 +124,7 @@ fn clocks(code: &mut RaceCode, program: &Program, clock: Clock) -> FormFacts {
     code.constants.flag("HAS_SERVED", kinds[Timer::SERVED as usize]);
     code.constants.flag("HAS_MARKING_RATES", kinds[Timer::MARKING as usize]);
     code.constants.flag("HAS_GENERAL", kinds[Timer::GENERAL as usize]);
-    code.constants.flag("HAS_ERLANG", has_erlang);
+    code.constants.flag("HAS_CURVES", has_curves);
     let look = code.loops.enabled + 1 + code.loops.code + draws + scan;
     FormFacts { loops: step_loops(code, 2 * scan, look, 2 * timed as u64), firings: clock_firings(words) }
 }
@@ -147,7 +148,6 @@ struct Timer {
     /// Number of clocks, or of scales.
     room: u32,
     words: u32,
-    is_erlang: bool,
 }
 
 impl Timer {
@@ -163,18 +163,9 @@ impl Timer {
     }
 }
 
-fn timer(code: &mut RaceCode, program: &Program, t: u32, clock: Clock) -> Timer {
-    let mut timer = Timer {
-        kind: Timer::NONE,
-        law: DeviceLaw::NONE,
-        servers: 1,
-        at: NONE,
-        age: false,
-        item: 0,
-        room: 0,
-        words: 1,
-        is_erlang: false,
-    };
+fn timer(code: &mut RaceCode, normal: &mut Option<u32>, program: &Program, t: u32, clock: Clock) -> Timer {
+    let mut timer =
+        Timer { kind: Timer::NONE, law: DeviceLaw::NONE, servers: 1, at: NONE, age: false, item: 0, room: 0, words: 1 };
     match &program.firing[t as usize] {
         Firing::Immediate { .. } => {}
         Firing::Exponential { rate, servers } => {
@@ -188,7 +179,7 @@ fn timer(code: &mut RaceCode, program: &Program, t: u32, clock: Clock) -> Timer 
                 (Some(rate), 1) => {
                     if let Some(scale) = exponential_scale(rate, clock) {
                         timer.kind = Timer::PLAIN;
-                        let law = DeviceLaw::of(&Sampler::scaled(scale), &mut code.tables);
+                        let law = DeviceLaw::of(&Sampler::scaled(scale), &mut code.tables, normal);
                         timer.law = law.unwrap_or(DeviceLaw::NONE);
                     }
                 }
@@ -211,8 +202,7 @@ fn timer(code: &mut RaceCode, program: &Program, t: u32, clock: Clock) -> Timer 
             timer.age = *memory == Memory::Age;
             let sampler = Sampler::general(law, clock);
             timer.words = sampler.words();
-            timer.is_erlang = matches!(law, crate::net::Law::Erlang { .. });
-            match DeviceLaw::of(&sampler, &mut code.tables) {
+            match DeviceLaw::of(&sampler, &mut code.tables, normal) {
                 Ok(law) => timer.law = law,
                 Err(why) => code.obstacles.push(why.of(&program.transition_names[t as usize])),
             }

@@ -50,7 +50,7 @@ impl GpuSchedule {
         let code = ScheduleCode::new(&schedule, names, gpu.loop_budget).map_err(DeviceFault::DoesNotFit)?;
         let in_memory = code.in_memory();
         let place = if in_memory { Slots::Memory } else { Slots::Private(code.slots) };
-        let kernel = gpu.kernel("schedule", &shader::schedule(gpu.int64, place, false))?;
+        let kernel = gpu.kernel("schedule", &shader::schedule(gpu.int64, place, false, code.curves))?;
         let limits = &gpu.facts;
         let columns = u64::from(code.columns) * 4 * VALUE_BYTES;
         let per_quad = columns.max(if in_memory { u64::from(code.slots) * SLOT_BYTES } else { 0 });

@@ -5,7 +5,7 @@
 //! each step reads only the result of the previous step, keep the time in the accumulator.
 
 use crate::compile::{Fold, Put};
-use crate::sim::gpu::law::{DeviceLaw, NoDeviceLaw};
+use crate::sim::gpu::law::{DeviceLaw, TableTooLarge};
 use crate::sim::schedule::{Bound, Schedule};
 
 const PRE_ZERO: u32 = 1;
@@ -46,6 +46,8 @@ pub(crate) struct ScheduleCode {
     pub(crate) columns: u32,
     /// True if column 1 contains firings.
     pub(crate) counts: bool,
+    /// True if a distribution is curved.
+    pub(crate) curves: bool,
     /// Parts of the program, each small enough for the loop iterations that the device allows in one dispatch.
     pub(crate) segments: Vec<std::ops::Range<u32>>,
 }
@@ -96,6 +98,7 @@ impl ScheduleCode {
             slots: writer.slots() as u32,
             columns: writer.columns() as u32,
             counts: writer.counts,
+            curves: writer.curves,
             program: writer.code.iter().map(pack).collect(),
             tables: if writer.tables.is_empty() { vec![0] } else { writer.tables },
             segments: segments.unwrap_or_default(),
@@ -118,6 +121,9 @@ struct Writer {
     plan_slots: u32,
     groups: u32,
     counts: bool,
+    /// Position of the table of the normal quantile.
+    normal: Option<u32>,
+    curves: bool,
 }
 
 impl Writer {
@@ -130,7 +136,7 @@ impl Writer {
         }
         let counts = schedule.steps.iter().any(|bound| bound.counted);
         let (plan_slots, groups) = (schedule.slots as u32, schedule.groups as u32);
-        Self { code: Vec::new(), tables, choices, plan_slots, groups, counts }
+        Self { code: Vec::new(), tables, choices, plan_slots, groups, counts, normal: None, curves: false }
     }
 
     fn end_slot(&self) -> u32 {
@@ -197,7 +203,7 @@ impl Writer {
         }
     }
 
-    fn step(&mut self, schedule: &Schedule, bound: &Bound) -> Result<(), NoDeviceLaw> {
+    fn step(&mut self, schedule: &Schedule, bound: &Bound) -> Result<(), TableTooLarge> {
         let step = &bound.step;
         match step.reads.split_first() {
             None => self.pre(PRE_ZERO, None),
@@ -215,8 +221,11 @@ impl Writer {
                 ..Default::default()
             });
         }
-        let law =
-            bound.draw.sampler().map_or(Ok(DeviceLaw::NONE), |sampler| DeviceLaw::of(&sampler, &mut self.tables))?;
+        let law = match bound.draw.sampler() {
+            None => DeviceLaw::NONE,
+            Some(sampler) => DeviceLaw::of(&sampler, &mut self.tables, &mut self.normal)?,
+        };
+        self.curves |= law.is_curved();
         if law != DeviceLaw::NONE {
             self.law(step.transition, law);
         }

@@ -1,26 +1,31 @@
-//! Delays in engine ticks for every distribution, computed from addressed words.
-//!
-//! Exponential, deterministic, uniform, Erlang, hyperexponential and empirical delays are integer transforms of 32-bit
-//! words, with the same bits on every CPU. Lognormal, Weibull and Pareto delays use `f64` and the functions of the `libm`
-//! crate, which is the same Rust code on every CPU. A GPU cannot produce the same bits, so nets with such a distribution
-//! run on the CPU.
+//! Delays in engine ticks for every distribution, computed from addressed words by integer arithmetic, with the same bits on
+//! every CPU and GPU.
 //!
 //! One draw takes [`Sampler::words`] words. Word `i` of draw `sample` has the address `sample * words + i`.
 
-mod normal;
+mod functions;
+mod tables;
 mod ticks;
 
+pub(crate) use functions::{
+    Line, Positive, Product, lognormal, minus_log2, normal_row, normal_step, normal_sum, pareto, weibull,
+};
+pub(crate) use tables::NORMAL_DEGREE;
+#[cfg(feature = "gpu")]
+pub(crate) use tables::{GROWTH, LOGARITHM, NORMAL, NORMAL_ROWS};
 pub(crate) use ticks::{NEVER_WIDE, Ticks};
+
+use std::f64::consts::LN_2;
 
 use crate::compile::{Firing, Program};
 use crate::net::Law;
 use crate::rng::{Address, Purpose, exponential};
 use crate::sim::clock::{Clock, Scale};
-use normal::{normal, unit_exponential};
+use functions::{LOG_BITS, NORMAL_BITS};
 
 /// Transformation of random words to a delay. Times are in engine ticks.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::sim) enum Transform {
+pub(crate) enum Transform {
     Never,
     Exponential(Scale),
     Deterministic(u128),
@@ -29,26 +34,21 @@ pub(in crate::sim) enum Transform {
         low: u128,
         width: u128,
     },
-    /// Sum of `stages` exponential delays.
+    /// `-log2` of a product of `stages` uniform numbers, times `scale`.
     Erlang {
         stages: u32,
-        scale: Scale,
+        scale: Positive,
     },
     /// The first branch whose bound is above the first word; the second word gives its exponential delay.
     Hyperexponential(Vec<(u64, Scale)>),
     Empirical(Vec<u128>),
-    Float(FloatLaw),
-}
-
-/// A distribution that needs `f64`; times are in engine ticks.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(in crate::sim) enum FloatLaw {
-    /// `exp(mu + sigma * z)`.
-    LogNormal { mu: f64, sigma: f64 },
-    /// `scale * E^power`.
-    Weibull { scale: f64, power: f64 },
-    /// `scale * (exp(E * power) - 1)`.
-    Pareto { scale: f64, power: f64 },
+    LogNormal(Line),
+    Weibull(Line),
+    /// `scale * (2^(e * power) - 1)` for `e = -log2 u`.
+    Pareto {
+        power: Positive,
+        scale: Positive,
+    },
 }
 
 /// The delays of one transition on the clock of a run.
@@ -73,7 +73,8 @@ impl Sampler {
             Law::Deterministic { delay } => (Transform::Deterministic(ticks(*delay)), 0),
             Law::Uniform { low, high } => (Transform::Uniform { low: ticks(*low), width: ticks(high - low) }, 1),
             Law::Erlang { stages, mean } => {
-                (Transform::Erlang { stages: *stages, scale: scale(mean / f64::from(*stages)) }, *stages)
+                let scale = Positive::new(mean / f64::from(*stages) * per_second * LN_2);
+                (Transform::Erlang { stages: *stages, scale }, *stages)
             }
             Law::Hyperexponential { branches } => {
                 let total: f64 = branches.iter().map(|b| b.probability).sum();
@@ -93,14 +94,17 @@ impl Sampler {
             Law::Empirical { samples } => (Transform::Empirical(samples.iter().map(|&s| ticks(s)).collect()), 1),
             Law::LogNormal { mean, cv } => {
                 let variance = libm::log1p(cv * cv);
-                let mu = libm::log(mean * per_second) - variance / 2.0;
-                (Transform::Float(FloatLaw::LogNormal { mu, sigma: variance.sqrt() }), 2)
+                let base = libm::log2(mean * per_second) - variance / 2.0 / LN_2;
+                (Transform::LogNormal(Line::new(base, variance.sqrt() / LN_2, NORMAL_BITS)), 2)
             }
             Law::Weibull { shape, scale } => {
-                (Transform::Float(FloatLaw::Weibull { scale: scale * per_second, power: shape.recip() }), 2)
+                let power = shape.recip();
+                let base = libm::log2(scale * per_second) + power * libm::log2(LN_2);
+                (Transform::Weibull(Line::new(base, power, LOG_BITS)), 2)
             }
             Law::Pareto { shape, scale } => {
-                (Transform::Float(FloatLaw::Pareto { scale: scale * per_second, power: shape.recip() }), 2)
+                let (power, scale) = (Positive::new(shape.recip()), Positive::new(scale * per_second));
+                (Transform::Pareto { power, scale }, 2)
             }
         };
         Self { transform, words }
@@ -118,24 +122,18 @@ impl Sampler {
 
     /// Exponential with a scale.
     #[cfg(feature = "gpu")]
-    pub(in crate::sim) fn scaled(scale: Scale) -> Self {
+    pub(crate) fn scaled(scale: Scale) -> Self {
         Self { transform: Transform::Exponential(scale), words: 1 }
     }
 
     /// The transformation of words to a delay.
-    #[cfg(feature = "gpu")]
-    pub(in crate::sim) fn transform(&self) -> &Transform {
+    pub(crate) fn transform(&self) -> &Transform {
         &self.transform
     }
 
     /// Number of words that one draw takes.
     pub fn words(&self) -> u32 {
         self.words
-    }
-
-    /// Returns true if the delays have the same bits on every CPU and GPU.
-    pub fn is_integer(&self) -> bool {
-        !matches!(self.transform, Transform::Float(_))
     }
 
     /// The scale, if the delay is exponential with one scale.
@@ -166,29 +164,6 @@ impl Sampler {
         self.transform
             .apply(|i| Address { purpose: Purpose::Delay, owner, sample: first.wrapping_add(i) }.word(key, replication))
     }
-
-    /// The results of [`Self::draw`] for the replications `4 * quad ..= 4 * quad + 3`, from one block per word.
-    #[inline]
-    pub fn draw_quad(&self, key: [u32; 2], owner: u32, sample: u32, quad: u64) -> [u64; 4] {
-        let first = sample.wrapping_mul(self.words);
-        let block = |i| Address { purpose: Purpose::Delay, owner, sample: first.wrapping_add(i) }.block(key, quad);
-        match &self.transform {
-            Transform::Exponential(scale) => block(0).map(|word| u64::exponential(*scale, exponential(word))),
-            Transform::Erlang { stages, scale } => {
-                let mut sums = [0_u64; 4];
-                for stage in 0..*stages {
-                    for (sum, word) in sums.iter_mut().zip(block(stage)) {
-                        *sum = sum.join(u64::exponential(*scale, exponential(word)));
-                    }
-                }
-                sums
-            }
-            _ => {
-                let blocks = [0, 1].map(|i| if i < self.words { block(i) } else { [0; 4] });
-                [0, 1, 2, 3].map(|lane| self.transform.apply(|i| blocks[i as usize][lane]))
-            }
-        }
-    }
 }
 
 /// The scale of an exponential delay, or `None` if it never ends.
@@ -206,46 +181,39 @@ fn to_ticks(seconds: f64, clock: Clock) -> u128 {
 impl Transform {
     /// The delay computed from the words of one draw.
     #[inline(always)]
-    fn apply<T: Ticks>(&self, mut word: impl FnMut(u32) -> u32) -> T {
+    pub(crate) fn apply<T: Ticks>(&self, mut word: impl FnMut(u32) -> u32) -> T {
         match self {
             Self::Never => T::NEVER,
             Self::Exponential(scale) => T::exponential(*scale, exponential(word(0))),
             Self::Deterministic(ticks) => T::saturate(*ticks),
-            Self::Uniform { low, width } => T::saturate(low + share(word(0), *width)),
+            Self::Uniform { low, width } => T::saturate(low + width.share(word(0))),
             Self::Erlang { stages, scale } => {
-                let sum = |sum: T, i| sum.join(T::exponential(*scale, exponential(word(i))));
-                (0..*stages).fold(T::ZERO, sum)
+                let product = (0..*stages).fold(Product::ONE, |product, i| product.factor(word(i)));
+                T::ticks_of(product.logarithm().times(*scale))
             }
             Self::Hyperexponential(branches) => {
                 let first = u64::from(word(0));
                 let branch = branches.iter().find(|(bound, _)| first < *bound);
                 branch.map_or(T::NEVER, |(_, scale)| T::exponential(*scale, exponential(word(1))))
             }
-            Self::Empirical(table) => T::saturate(table[share(word(0), table.len() as u128) as usize]),
-            Self::Float(law) => {
-                let ticks = law.apply(u64::from(word(0)) << 32 | u64::from(word(1)));
-                T::saturate(ticks.round() as u128)
+            Self::Empirical(table) => T::saturate(table[(table.len() as u64).share(word(0)) as usize]),
+            Self::LogNormal(line) => {
+                let bits = bits(word(0), word(1));
+                let (row, s) = normal_row(bits);
+                T::ticks_of(lognormal(*line, bits, normal_sum(row, s), row, s))
+            }
+            Self::Weibull(line) => T::ticks_of(weibull(*line, minus_log2(bits(word(0), word(1))).logarithm())),
+            Self::Pareto { power, scale } => {
+                T::ticks_of(pareto(*power, minus_log2(bits(word(0), word(1)))).times(*scale))
             }
         }
     }
 }
 
-/// `floor(word * width / 2^32)` without overflow.
+/// Two words as one, the first one above.
 #[inline(always)]
-fn share(word: u32, width: u128) -> u128 {
-    let word = u128::from(word);
-    word * (width >> 32) + ((word * (width & 0xFFFF_FFFF)) >> 32)
-}
-
-impl FloatLaw {
-    /// The delay in ticks for the uniform number `(bits + 1/2) / 2^64`.
-    fn apply(self, bits: u64) -> f64 {
-        match self {
-            Self::LogNormal { mu, sigma } => libm::exp(mu + sigma * normal(bits)),
-            Self::Weibull { scale, power } => scale * libm::pow(unit_exponential(bits), power),
-            Self::Pareto { scale, power } => scale * libm::expm1(unit_exponential(bits) * power),
-        }
-    }
+pub(crate) fn bits(first: u32, second: u32) -> u64 {
+    u64::from(first) << 32 | u64::from(second)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Engine time on the narrow and on the wide clock.
 
 use crate::sim::clock::{NEVER, Scale};
+use crate::sim::sampler::functions::Positive;
 
 /// A time on the wide clock that means never.
 pub(crate) const NEVER_WIDE: u128 = 1 << 126;
@@ -16,8 +17,12 @@ pub(crate) trait Ticks: Copy + Ord + Send + Sync + std::fmt::Debug {
 
     /// An exponential delay, at most [`Self::NEVER`].
     fn exponential(scale: Scale, e: u32) -> Self;
+    /// Rounds a number of ticks down; the result is at most [`Self::NEVER`].
+    fn ticks_of(ticks: Positive) -> Self;
     /// Converts engine ticks; the result is at most [`Self::NEVER`].
     fn saturate(ticks: u128) -> Self;
+    /// `floor(word * self / 2^32)`.
+    fn share(self, word: u32) -> Self;
     /// Sum of a time below [`Self::NEVER`] and a delay.
     fn plus(self, delay: Self) -> Self;
     /// Sum of two delays, at most [`Self::NEVER`].
@@ -45,8 +50,20 @@ impl Ticks for u64 {
     }
 
     #[inline(always)]
+    fn ticks_of(ticks: Positive) -> Self {
+        let below = (u64::from(ticks.mantissa) << 31) >> (62 - ticks.exponent).clamp(0, 63);
+        if ticks.exponent > 62 { NEVER } else { below }
+    }
+
+    #[inline(always)]
     fn saturate(ticks: u128) -> Self {
         ticks.min(u128::from(NEVER)) as Self
+    }
+
+    #[inline(always)]
+    fn share(self, word: u32) -> Self {
+        let word = Self::from(word);
+        word * (self >> 32) + ((word * (self & 0xFFFF_FFFF)) >> 32)
     }
 
     #[inline(always)]
@@ -96,8 +113,20 @@ impl Ticks for u128 {
     }
 
     #[inline(always)]
+    fn ticks_of(ticks: Positive) -> Self {
+        let below = (Self::from(ticks.mantissa) << 94) >> (125 - ticks.exponent).clamp(0, 127);
+        if ticks.exponent > 125 { NEVER_WIDE } else { below }
+    }
+
+    #[inline(always)]
     fn saturate(ticks: u128) -> Self {
         ticks.min(NEVER_WIDE)
+    }
+
+    #[inline(always)]
+    fn share(self, word: u32) -> Self {
+        let word = Self::from(word);
+        word * (self >> 32) + ((word * (self & 0xFFFF_FFFF)) >> 32)
     }
 
     #[inline(always)]

@@ -64,16 +64,6 @@ impl Times {
         }
     }
 
-    /// Adds one delay per lane, computed for four replications at a time.
-    #[inline(always)]
-    pub(super) fn add_quads(&mut self, first_quad: u64, mut delays: impl FnMut(u64) -> [u64; 4]) {
-        for q in 0..QUADS {
-            for (j, delay) in delays(first_quad + q as u64).into_iter().enumerate() {
-                self.0[j * QUADS + q] += delay;
-            }
-        }
-    }
-
     /// The time of replication `r` of the block.
     #[inline(always)]
     pub(super) fn of(&self, r: usize) -> u64 {
@@ -83,7 +73,7 @@ impl Times {
 
 /// One word per lane.
 #[inline(always)]
-fn draw_words(key: [u32; 2], address: Address, first_quad: u64) -> [[u32; QUADS]; 4] {
+pub(super) fn draw_words(key: [u32; 2], address: Address, first_quad: u64) -> [[u32; QUADS]; 4] {
     let mut words = [[0; QUADS]; 4];
     let [a, b, c, d] = &mut words;
     for q in 0..QUADS {

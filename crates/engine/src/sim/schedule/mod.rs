@@ -4,6 +4,7 @@
 //! an event list and without enabling tests. Times equal those of the race engine's clock form bit for bit.
 
 mod critical;
+mod delays;
 mod kernel;
 mod perturbation;
 
@@ -21,6 +22,7 @@ use crate::sim::question::{Ending, Goal, MAX_FIRINGS, Question};
 use crate::sim::sampler::Sampler;
 use crate::sim::simd::Level;
 use crate::watch::Watch;
+use delays::Words;
 use kernel::{LANES, QUADS, Times, draw_branches};
 
 /// Number of steps of blocks between two checks of the stop flag: some milliseconds of work.
@@ -34,9 +36,9 @@ const MAX_BRANCHES: usize = 255;
 pub(in crate::sim) enum Draw {
     /// No delay.
     None,
-    /// Scaled unit variates, for all lanes together.
+    /// Scaled unit variates.
     Exponential(Scale),
-    /// Any other distribution, four replications at a time.
+    /// Any other distribution.
     Sampled(Sampler),
 }
 
@@ -256,7 +258,8 @@ impl Schedule {
                 time.add_exponential(self.key, address, first_quad, *scale);
             }
             Draw::Sampled(sampler) => {
-                time.add_quads(first_quad, |quad| sampler.draw_quad(self.key, owner, 0, quad));
+                let address = Address { purpose: Purpose::Delay, owner, sample: 0 };
+                time.add(Words { key: self.key, address, first_quad }, sampler.transform());
             }
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::compile::{Program, SchedulePlan, Template, compile};
 use crate::net::Timing;
-use crate::sim::conformance::{integer_laws, job, straggling_tasks};
+use crate::sim::conformance::{all_laws, job, straggling_tasks};
 use crate::sim::gpu::tests::devices;
 use crate::sim::gpu::{Card, Gpu};
 use crate::sim::{Question, Ready};
@@ -57,7 +57,7 @@ fn many_jobs_at_once_are_what_each_is_on_the_cpu() {
 /// Choices whose weights differ between configurations, long programs in segments, few programs at a time.
 #[test]
 fn choices_and_segments_do_not_show() {
-    let program = straggling_tasks(40, &integer_laws());
+    let program = straggling_tasks(40, &all_laws());
     let plan = Arc::new(crate::compile::plan_schedule(&program).unwrap());
     let programs = vec![(program.clone(), Some(Arc::clone(&plan))), (program, Some(plan))];
     let horizon = Question { horizon: Some(60.0), ..Question::default() };

@@ -5,6 +5,7 @@ mod code;
 mod direct_law;
 mod double;
 mod faults;
+mod law;
 mod race;
 mod relay;
 mod schedule;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::compile::{Program, compile, lower, plan_schedule};
 use crate::net::NetBuilder;
 use crate::rng::split;
-use crate::sim::conformance::{integer_laws, job, straggling_tasks};
+use crate::sim::conformance::{all_laws, job, straggling_tasks};
 use crate::sim::engine::Engine;
 use crate::sim::gpu::tests::devices;
 use crate::sim::gpu::{DeviceEngine, Gpu, GpuSchedule};
@@ -49,7 +49,7 @@ fn both(gpu: &Arc<Gpu>, program: &Program, question: &Question, first: u64, coun
 #[test]
 fn equals_the_cpu_bit_for_bit() {
     for gpu in devices() {
-        for laws in [Vec::new(), integer_laws()] {
+        for laws in [Vec::new(), all_laws()] {
             let program = straggling_tasks(5, &laws);
             let groups = vec![group(&program, "slow_"), group(&program, "join"), group(&program, "")];
             for horizon in [None, Some(25.0)] {
@@ -68,7 +68,7 @@ fn equals_the_cpu_bit_for_bit() {
 /// This test was seen to fail with the accumulator lost between segments.
 #[test]
 fn segments_do_not_show() {
-    let program = straggling_tasks(40, &integer_laws());
+    let program = straggling_tasks(40, &all_laws());
     let question = Question { groups: vec![group(&program, "fast_")], ..Question::default() };
     for gpu in devices() {
         let mut short = Arc::into_inner(gpu).unwrap();

@@ -79,7 +79,7 @@ macro_rules! mirror {
 /// This test was seen to fail with two fields of `RaceRun` exchanged on one side.
 #[test]
 fn structs_have_the_same_layout_on_both_sides() {
-    let schedule = parse(&shader::schedule(false, Slots::Memory, false));
+    let schedule = parse(&shader::schedule(false, Slots::Memory, false, false));
     mirror!(&schedule, ScheduleRun { key, first_quad, quads, stride, begin, end, horizon, quads_each, length });
     let reduce = parse(&shader::reduce(false));
     mirror!(&reduce, ReduceRun { limit, begin, end, share, histogram, padding });
@@ -98,9 +98,9 @@ fn every_shader_is_valid_in_every_variant() {
     let mut sources = race_shaders();
     for int64 in [false, true] {
         sources.extend([
-            shader::schedule(int64, Slots::Private(3), false),
-            shader::schedule(int64, Slots::Private(3), true),
-            shader::schedule(int64, Slots::Memory, false),
+            shader::schedule(int64, Slots::Private(3), false, true),
+            shader::schedule(int64, Slots::Private(3), true, false),
+            shader::schedule(int64, Slots::Memory, false, true),
             shader::reduce(int64),
             shader::self_test(int64),
         ]);
@@ -119,9 +119,9 @@ fn every_shader_is_valid_in_every_variant() {
 fn fixed_kernels() -> Vec<(&'static str, String)> {
     let [rich_direct, rich_clock, plain_direct, plain_clock] = race_shaders().try_into().unwrap();
     vec![
-        ("schedule", shader::schedule(true, Slots::Private(3), false)),
-        ("schedule-words", shader::schedule(false, Slots::Private(3), false)),
-        ("schedule-memory", shader::schedule(true, Slots::Memory, false)),
+        ("schedule", shader::schedule(true, Slots::Private(3), false, false)),
+        ("schedule-words", shader::schedule(false, Slots::Private(3), false, false)),
+        ("schedule-memory", shader::schedule(true, Slots::Memory, false, false)),
         ("reduce", shader::reduce(true)),
         ("race-direct", plain_direct),
         ("race-direct-rich", rich_direct),
