@@ -733,7 +733,8 @@ mod tests {
     #[ignore = "a measurement: minutes, and gigabytes of memory"]
     fn ten_million_states() {
         for n in [5, 6] {
-            let space = space(&kanban(n));
+            let program = kanban(n);
+            let space = space(&program);
             let seconds = space.wall().as_secs_f64();
             let (states, edges) = (space.states(), space.partial_chain().rates.items().len());
             println!(
@@ -745,6 +746,16 @@ mod tests {
                 space.marking_bits()
             );
             assert_eq!(states, [2_546_432, 11_261_376][n as usize - 5]);
+            let steady =
+                crate::solve::steady_state(space.complete().unwrap(), &crate::solve::LinearSettings::default())
+                    .unwrap();
+            let outcome = steady.classes[0].outcome;
+            let averages = space.averages(&program, &steady.probabilities).unwrap();
+            let out = program.transition_names.iter().position(|name| name == "out").unwrap();
+            println!("throughput {:.12} /s, residual {:e}, {outcome:?}", averages.throughputs[out], steady.residual);
+            let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+            let peak = status.lines().find(|line| line.starts_with("VmHWM"));
+            println!("{}", peak.unwrap_or_default());
         }
     }
 }
