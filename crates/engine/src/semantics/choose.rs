@@ -36,7 +36,7 @@ pub fn find_candidates(program: &Program, group: usize, marking: &[u32], found: 
     find_candidates_by(program, group, marking, found, |t| is_enabled(program, t, marking))
 }
 
-/// As [`find_candidates`] for a group of which only `members` can be enabled, in the order of the group.
+/// As [`find_candidates`]. Only `members` of the group can be enabled; they are in the order of the group.
 ///
 /// # Errors
 ///
