@@ -153,7 +153,6 @@ pub(crate) fn threads(text: &str) -> Result<NonZeroUsize, String> {
 }
 
 /// Parses a finite number above 0.
-#[cfg(feature = "gpu")]
 pub(crate) fn positive(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(number) if number.is_finite() && number > 0.0 => Ok(number),

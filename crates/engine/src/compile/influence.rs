@@ -25,7 +25,13 @@ pub(super) fn fill(program: &mut Program, seen: &[u32]) {
     program.choice_weight = choice_weights(program);
 }
 
-/// Counters that the enabling, the rate or the weight of `t` depends on.
+impl Program {
+    /// Counters that the enabling, the rate or the weight of `t` depends on.
+    pub fn reads(&self, t: usize) -> BTreeSet<u32> {
+        reads(self, t)
+    }
+}
+
 fn reads(program: &Program, t: usize) -> BTreeSet<u32> {
     let mut counters = BTreeSet::new();
     for terms in [&program.inputs, &program.tests, &program.inhibitors] {

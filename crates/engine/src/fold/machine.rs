@@ -5,7 +5,7 @@
 //! all markings that the part reaches in the net, and possibly more. Bounds proved by sums of tokens exclude
 //! further markings.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::fold::graph::{Graph, Link, constant, tokens_of};
 use crate::fold::parts::{Hindrance, Membership, Part};
@@ -168,22 +168,23 @@ impl<'a> View<'a> {
 
     /// The effect of a transition in a local marking; none if the part disables it in that marking.
     fn effect(&self, t: usize, marking: &[u32]) -> Result<Option<Effect>, Hindrance> {
-        let mut takes = vec![0_u64; marking.len()];
-        let mut puts = vec![0_u64; marking.len()];
+        // per place of the part at which the transition has an arc: the tokens that it takes and puts
+        let mut moves: BTreeMap<usize, (u64, u64)> = BTreeMap::new();
         for link in self.links(t) {
             let (held, weight) = (marking[link.slot], self.weight(&link, marking)?);
+            let (takes, puts) = moves.entry(link.slot).or_default();
             match link.kind {
-                ArcKind::Input => takes[link.slot] += u64::from(weight),
-                ArcKind::Output => puts[link.slot] += u64::from(weight),
+                ArcKind::Input => *takes += u64::from(weight),
+                ArcKind::Output => *puts += u64::from(weight),
                 ArcKind::Test if held < weight => return Ok(None),
                 ArcKind::Inhibitor if held >= weight => return Ok(None),
                 ArcKind::Test | ArcKind::Inhibitor => {}
             }
         }
-        let mut next = Vec::with_capacity(marking.len());
+        let mut changed = Vec::with_capacity(moves.len());
         let mut degree = None::<u32>;
-        for (slot, &held) in marking.iter().enumerate() {
-            let (held, takes, puts) = (u64::from(held), takes[slot], puts[slot]);
+        for (slot, (takes, puts)) in moves {
+            let held = u64::from(marking[slot]);
             let Some(rest) = held.checked_sub(takes) else { return Ok(None) };
             let capacity = self.graph.net.places()[self.part.places[slot]].capacity.map_or(u64::MAX, u64::from);
             let bound = self.bounds.get(slot).map_or(u64::MAX, |&bound| u64::from(bound));
@@ -193,8 +194,10 @@ impl<'a> View<'a> {
             if let Some(most) = held.checked_div(takes) {
                 degree = Some(degree.map_or(u32::MAX, |least| least).min(most as u32));
             }
-            next.push(u32::try_from(rest + puts).map_err(|_| Hindrance::ManyMarkings)?);
+            changed.push((slot, u32::try_from(rest + puts).map_err(|_| Hindrance::ManyMarkings)?));
         }
+        let mut next = marking.to_vec();
+        changed.into_iter().for_each(|(slot, tokens)| next[slot] = tokens);
         Ok(Some(Effect { next, degree }))
     }
 

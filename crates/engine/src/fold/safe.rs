@@ -5,6 +5,8 @@
 //! a replica held a token, the sum would be at least 1 above the sum that the transition needs. The class is safe if
 //! the sum at the start is less than the needed sum plus 1.
 
+use std::collections::BTreeSet;
+
 use crate::fold::graph::Graph;
 use crate::net::{ArcKind, Net, PlaceId};
 
@@ -66,9 +68,13 @@ pub(super) fn bound(graph: &Graph<'_>, place: usize) -> Option<u32> {
 /// and 0 for the places `useless`. The error is a transition that raises every such sum, if that is the reason.
 fn weights(graph: &Graph<'_>, own: &[bool], useless: &[bool]) -> Result<Vec<f64>, Option<usize>> {
     let mut weights: Vec<f64> = own.iter().map(|&own| f64::from(u8::from(own))).collect();
+    let around = |place: usize| graph.touching[place].iter().map(|&(t, _)| t);
+    // in each round, in ascending order, only transitions at places whose weights have changed
+    let mut round: BTreeSet<usize> = (0..own.len()).filter(|&place| own[place]).flat_map(around).collect();
     for _ in 0..=4 * graph.links.len() {
-        let mut settled = true;
-        for (t, links) in graph.links.iter().enumerate() {
+        let mut next = BTreeSet::new();
+        while let Some(t) = round.pop_first() {
+            let links = &graph.links[t];
             let mut gain = 0.0;
             for link in links {
                 match (link.kind, link.weight) {
@@ -82,16 +88,23 @@ fn weights(graph: &Graph<'_>, own: &[bool], useless: &[bool]) -> Result<Vec<f64>
             if gain <= TINY {
                 continue;
             }
-            settled = false;
             let payers = links.iter().filter(|link| {
                 link.kind == ArcKind::Input && link.weight > Some(0) && !own[link.place] && !useless[link.place]
             });
             let payer = payers.min_by_key(|link| graph.net.places()[link.place].initial_total()).ok_or(Some(t))?;
             weights[payer.place] += gain / f64::from(payer.weight.ok_or(None)?);
+            for other in around(payer.place) {
+                if other > t {
+                    round.insert(other)
+                } else {
+                    next.insert(other)
+                };
+            }
         }
-        if settled {
+        if next.is_empty() {
             return Ok(weights);
         }
+        round = next;
     }
     Err(None)
 }

@@ -111,7 +111,11 @@ fn classes(parts: &[Part], colours: &Colours, exchange: &Exchange<'_>) -> Vec<Ex
     let places = exchange.net.places().len();
     let nodes = |part: &Part| part.places.iter().copied().chain(part.transitions.iter().map(|t| places + t)).collect();
     let edges = colours.edges_within(&parts.iter().map(nodes).collect::<Vec<_>>());
-    for (part, edges) in parts.iter().zip(edges) {
+    // ordering a large part takes long, and only parts of the same colours can be equal
+    let multisets: Vec<Vec<u64>> = parts.iter().map(|part| sorted_colours(part, colours)).collect();
+    let mut count: HashMap<&[u64], usize> = HashMap::new();
+    multisets.iter().for_each(|own| *count.entry(own).or_default() += 1);
+    for ((part, edges), _) in parts.iter().zip(edges).zip(&multisets).filter(|(_, own)| count[&own[..]] > 1) {
         if let Some(ordered) = ordered(part, colours, &edges).filter(|_| !part.places.is_empty()) {
             by_colours.entry(ordered.colours.clone()).or_default().push(ordered);
         }
@@ -135,6 +139,13 @@ fn classes(parts: &[Part], colours: &Colours, exchange: &Exchange<'_>) -> Vec<Ex
     }
     found.sort_by_key(|class| class.places[0].iter().min().copied());
     found
+}
+
+fn sorted_colours(part: &Part, colours: &Colours) -> Vec<u64> {
+    let places = part.places.iter().map(|&place| colours.of_place(place));
+    let mut own: Vec<u64> = places.chain(part.transitions.iter().map(|&t| colours.of_transition(t))).collect();
+    own.sort_unstable();
+    own
 }
 
 /// The nodes of a part in the order of their colours. While two nodes have equal colours, the first of them gets a

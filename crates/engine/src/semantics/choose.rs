@@ -36,6 +36,20 @@ pub fn find_candidates(program: &Program, group: usize, marking: &[u32], found: 
     find_candidates_by(program, group, marking, found, |t| is_enabled(program, t, marking))
 }
 
+/// As [`find_candidates`]. Only `members` of the group can be enabled; they are in the order of the group.
+///
+/// # Errors
+///
+/// As [`find_candidates`].
+pub fn find_candidates_among(
+    program: &Program,
+    members: &[u32],
+    marking: &[u32],
+    found: &mut Candidates,
+) -> Result<(), Fault> {
+    find_among(program, members, marking, found, |t| is_enabled(program, t, marking))
+}
+
 /// As [`find_candidates`], with a faster substitute for [`is_enabled`].
 ///
 /// # Errors
@@ -49,12 +63,23 @@ pub fn find_candidates_by(
     found: &mut Candidates,
     is_enabled: impl Fn(usize) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
+    find_among(program, program.groups.row(group), marking, found, is_enabled)
+}
+
+#[inline]
+fn find_among(
+    program: &Program,
+    members: &[u32],
+    marking: &[u32],
+    found: &mut Candidates,
+    is_enabled: impl Fn(usize) -> Result<bool, Fault>,
+) -> Result<(), Fault> {
     found.transitions.clear();
     found.weights.clear();
     found.exact.clear();
     let mut highest = None;
     let mut constant = true;
-    for &t in program.groups.row(group) {
+    for &t in members {
         let Firing::Immediate { weight, priority } = &program.firing[t as usize] else { continue };
         if highest.is_some_and(|highest| *priority < highest) {
             break;

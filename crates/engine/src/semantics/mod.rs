@@ -20,7 +20,7 @@ mod enabled;
 mod fault;
 mod fire;
 
-pub use choose::{Candidates, MAX_IMMEDIATE_FIRINGS, find_candidates, find_candidates_by, pick};
+pub use choose::{Candidates, MAX_IMMEDIATE_FIRINGS, find_candidates, find_candidates_among, find_candidates_by, pick};
 pub use enabled::{can_fire, enabling_degree, is_enabled, rate, served};
 pub use fault::Fault;
 pub use fire::fire;

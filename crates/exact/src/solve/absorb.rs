@@ -3,6 +3,8 @@
 //! Solves one strong component after the other, in topological order. So a chain without cycles needs only one pass of
 //! substitutions, and each system of equations is as small as possible.
 
+use std::borrow::Cow;
+
 use crate::compile::Csr;
 use crate::solve::chain::{Chain, ChainProblem, OUTSIDE};
 use crate::solve::linear::{LinearError, LinearOutcome, LinearSettings, Part};
@@ -224,7 +226,7 @@ impl<'a> TransientPart<'a> {
         for &state in members {
             inside[state as usize] = OUTSIDE;
         }
-        Ok(Some(Part::new(Csr::from_rows(rows), slack, settings)?))
+        Ok(Some(Part::new(Cow::Owned(Csr::from_rows(rows)), slack, settings)?))
     }
 
     /// Returns the rate of leaving a state of the part.

@@ -37,6 +37,91 @@ impl Sum {
     }
 }
 
+/// Mean tokens of the counters, and the distributions of the places.
+struct Held {
+    tokens: Vec<Sum>,
+    distributions: Vec<Vec<Sum>>,
+    /// Probability of all states so far.
+    total: Sum,
+    /// Per counter, in a large net: probability and number of the states in which it differs from the initial marking.
+    changed: Vec<(Sum, u32)>,
+    /// The same per place.
+    changed_places: Vec<(Sum, u32)>,
+    states: u32,
+    places: Vec<u32>,
+}
+
+impl Held {
+    fn new(space: &StateSpace, program: &Program) -> Self {
+        let bounds = space.peaks().iter().map(|peak| peak.tokens);
+        let widths = bounds.map(|bound| if bound > LARGEST_BOUND { 0 } else { bound as usize + 1 });
+        let large = usize::from(space.search.is_some());
+        Self {
+            tokens: vec![Sum::default(); program.counters()],
+            distributions: widths.map(|width| vec![Sum::default(); width]).collect(),
+            total: Sum::default(),
+            changed: vec![<(Sum, u32)>::default(); large * program.counters()],
+            changed_places: vec![<(Sum, u32)>::default(); large * program.places()],
+            states: 0,
+            places: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, program: &Program, marking: &[u32], probability: f64) {
+        for (sum, &count) in self.tokens.iter_mut().zip(marking).filter(|(_, count)| **count > 0) {
+            sum.add(probability * f64::from(count));
+        }
+        for (place, sums) in self.distributions.iter_mut().enumerate() {
+            if let Some(sum) = sums.get_mut(program.tokens_in(place, marking) as usize) {
+                sum.add(probability);
+            }
+        }
+    }
+
+    /// Adds what differs from the initial marking.
+    fn add_changes(
+        &mut self,
+        program: &Program,
+        marking: &[u32],
+        changed: impl Iterator<Item = (u32, u32)>,
+        probability: f64,
+    ) {
+        self.total.add(probability);
+        self.states += 1;
+        self.places.clear();
+        for (counter, count) in changed {
+            self.tokens[counter as usize].add(probability * f64::from(count));
+            self.changed[counter as usize].0.add(probability);
+            self.changed[counter as usize].1 += 1;
+            self.places.push(counter / program.classes() as u32);
+        }
+        self.places.sort_unstable();
+        self.places.dedup();
+        for place in self.places.iter().map(|&place| place as usize) {
+            self.changed_places[place].0.add(probability);
+            self.changed_places[place].1 += 1;
+            if let Some(sum) = self.distributions[place].get_mut(program.tokens_in(place, marking) as usize) {
+                sum.add(probability);
+            }
+        }
+    }
+
+    /// Adds what is as in the initial marking: in all states except those counted as changed.
+    fn add_unchanged(&mut self, program: &Program, initial: &[u32]) {
+        let rest = |(changed, states): (Sum, u32)| {
+            if states == self.states { 0.0 } else { (self.total.get() - changed.get()).max(0.0) }
+        };
+        for ((sum, &count), &changed) in self.tokens.iter_mut().zip(initial).zip(&self.changed) {
+            sum.add(rest(changed) * f64::from(count));
+        }
+        for (place, (sums, &changed)) in self.distributions.iter_mut().zip(&self.changed_places).enumerate() {
+            if let Some(sum) = sums.get_mut(program.tokens_in(place, initial) as usize) {
+                sum.add(rest(changed));
+            }
+        }
+    }
+}
+
 impl StateSpace {
     /// Returns the averages if state `i` has the probability `probabilities[i]`. They are as accurate as the probabilities.
     /// Visits every state once.
@@ -55,21 +140,17 @@ impl StateSpace {
         probabilities: &[f64],
         flow: &dyn Fn(usize, u32, f64) -> f64,
     ) -> Result<Averages, ExploreError> {
-        let mut tokens = vec![Sum::default(); program.counters()];
-        let bounds = self.peaks().iter().map(|peak| peak.tokens);
-        let widths = bounds.map(|bound| if bound > LARGEST_BOUND { 0 } else { bound as usize + 1 });
-        let mut distributions: Vec<Vec<Sum>> = widths.map(|width| vec![Sum::default(); width]).collect();
-        let mut marking = program.initial.clone();
+        let mut sums = Held::new(self, program);
+        let mut marking = self.blank();
         for (state, &probability) in probabilities.iter().enumerate().filter(|(_, p)| **p > 0.0) {
-            self.marking(state, &mut marking);
-            for (sum, &count) in tokens.iter_mut().zip(&marking).filter(|(_, count)| **count > 0) {
-                sum.add(probability * f64::from(count));
+            self.store.read(state, &mut marking);
+            match marking.changed() {
+                None => sums.add(program, &marking, probability),
+                Some(changed) => sums.add_changes(program, &marking, changed, probability),
             }
-            for (place, sums) in distributions.iter_mut().enumerate() {
-                if let Some(sum) = sums.get_mut(program.tokens_in(place, &marking) as usize) {
-                    sum.add(probability);
-                }
-            }
+        }
+        if let Some(search) = &self.search {
+            sums.add_unchanged(program, &search.initial);
         }
         let mut throughputs = vec![Sum::default(); program.transitions()];
         self.for_each_flow(program, probabilities, flow, &mut |firing| {
@@ -77,8 +158,8 @@ impl StateSpace {
         })?;
         let values = |sums: Vec<Sum>| sums.into_iter().map(Sum::get).collect::<Vec<f64>>();
         let mut averages = Averages {
-            tokens: values(tokens),
-            distributions: distributions.into_iter().map(values).collect(),
+            tokens: values(sums.tokens),
+            distributions: sums.distributions.into_iter().map(values).collect(),
             throughputs: values(throughputs),
         };
         if let Some(canonical) = &self.canonical {

@@ -98,6 +98,10 @@ impl Elimination {
     /// Factorises the part with the given rates among its states and the rates `slack` out of the part; `None` if this exceeds the
     /// budget or was stopped. Without slack, the part must be irreducible.
     pub(crate) fn of(rates: &Csr<(u32, f64)>, slack: &[f64], budget: Budget, watch: &dyn Watch) -> Option<Self> {
+        // each rate is stored when the first of its two states is eliminated, unless both remain in the dense matrix
+        if rates.items().len() > budget.kept + 2 * budget.dense * budget.dense {
+            return None;
+        }
         let mut rest = Rest::of(rates, slack);
         let mut factors = Self {
             order: Vec::new(),

@@ -1,8 +1,9 @@
 //! The firings of the states of a space: fire each timed transition, and settle in zero time.
 
 use crate::compile::Program;
-use crate::semantics::{Candidates, fire, rate};
+use crate::semantics::{Candidates, rate};
 use crate::solve::explore_error::ExploreError;
+use crate::solve::marking::Marking;
 use crate::solve::space::StateSpace;
 use crate::solve::store::Store;
 use crate::solve::vanish::{Rules, Settling};
@@ -11,9 +12,10 @@ use crate::solve::vanish::{Rules, Settling};
 pub(crate) struct TimedFirings<'a> {
     space: &'a StateSpace,
     pub(crate) rules: Rules<'a>,
-    marking: Vec<u32>,
-    next: Vec<u32>,
+    marking: Marking,
+    next: Marking,
     found: Candidates,
+    timed: Vec<u32>,
 }
 
 /// A timed firing in a state.
@@ -23,17 +25,18 @@ pub(crate) struct TimedFiring<'m> {
     /// The rate of the transition in the state, above 0.
     pub(crate) rate: f64,
     /// The marking before the firing.
-    pub(crate) marking: &'m [u32],
+    pub(crate) marking: &'m Marking,
     /// The marking after the firing; canonical if it is vanishing.
-    pub(crate) next: &'m [u32],
+    pub(crate) next: &'m Marking,
     /// True if immediate transitions follow.
     pub(crate) is_vanishing: bool,
 }
 
 impl<'a> TimedFirings<'a> {
     pub(crate) fn new(space: &'a StateSpace, program: &'a Program) -> Self {
-        let (marking, next) = (program.initial.clone(), program.initial.clone());
-        Self { space, rules: space.rules(program), marking, next, found: Candidates::default() }
+        let rules = space.rules(program);
+        let (marking, next) = (rules.start(), rules.start());
+        Self { space, rules, marking, next, found: Candidates::default(), timed: Vec::new() }
     }
 
     /// Calls `visit` for each transition that can fire in a state, in the order of the net; for none at a goal.
@@ -43,19 +46,19 @@ impl<'a> TimedFirings<'a> {
         mut visit: impl FnMut(TimedFiring<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let program = self.rules.program;
-        self.space.marking(state, &mut self.marking);
-        let Self { rules, marking, next, found, .. } = self;
+        self.space.store.read(state, &mut self.marking);
+        let Self { rules, marking, next, found, timed, .. } = self;
         if rules.is_goal(marking).map_err(ExploreError::from)? {
             return Ok(());
         }
-        for &transition in &program.timed {
+        for &transition in rules.timed(marking, timed) {
             let t = transition as usize;
             let rate = rate(program, t, marking).map_err(ExploreError::from)?;
             if rate <= 0.0 {
                 continue;
             }
-            next.copy_from_slice(marking);
-            fire(program, t, next).map_err(ExploreError::from)?;
+            next.copy_from(marking);
+            next.fire(program, t).map_err(ExploreError::from)?;
             let groups = program.affects_groups.row(t);
             let is_vanishing = rules.is_vanishing(next, groups, found).map_err(ExploreError::from)?;
             if is_vanishing {
@@ -74,16 +77,18 @@ impl TimedFiring<'_> {
         space: &StateSpace,
         rules: &Rules<'_>,
         settling: &mut Settling,
+        end: &mut Marking,
         ends: &mut Vec<(u32, f64)>,
     ) -> Result<(), ExploreError> {
         if !self.is_vanishing {
-            ends.extend(space.find(self.next).map(|state| (state, self.rate)));
+            ends.extend(space.state_of(self.next).map(|state| (state, self.rate)));
             return Ok(());
         }
         settling.explore(rules, self.next)?;
         settling.visits(rules.program)?;
-        for end in (0..settling.len()).filter(|&i| settling.is_end(i)) {
-            ends.extend(space.find(settling.marking(end)).map(|state| (state, self.rate * settling.visit(end))));
+        for i in (0..settling.len()).filter(|&i| settling.is_end(i)) {
+            settling.read(i, end);
+            ends.extend(space.state_of(end).map(|state| (state, self.rate * settling.visit(i))));
         }
         Ok(())
     }
@@ -130,8 +135,8 @@ impl StateSpace {
     ) -> Result<(), ExploreError> {
         let rules = self.rules(program);
         let groups: Vec<u32> = (0..program.groups.rows()).map(|group| group as u32).collect();
-        let mut entries = Entries::new(program);
-        let mut marking = program.initial.clone();
+        let mut entries = Entries::new(&rules);
+        let mut marking = rules.start();
         if rules.is_vanishing(&marking, &groups, &mut Candidates::default())? {
             rules.sort(&mut marking);
             entries.add(&marking, 1.0);
@@ -147,8 +152,8 @@ impl StateSpace {
         flow: &dyn Fn(usize, u32, f64) -> f64,
         visit: &mut dyn FnMut(FiringFlow<'_>),
     ) -> Result<(), ExploreError> {
-        let mut entries = Entries::new(program);
         let mut firings = TimedFirings::new(self, program);
+        let mut entries = Entries::new(&firings.rules);
         for (state, _) in weights.iter().enumerate().take(self.explored).filter(|(_, weight)| **weight > 0.0) {
             firings.of_state(state, |firing| {
                 let flow = flow(state, firing.transition, firing.rate);
@@ -172,11 +177,11 @@ struct Entries {
 }
 
 impl Entries {
-    fn new(program: &Program) -> Self {
-        Self { store: Store::new(&program.initial, &crate::solve::store::varying(program)), flows: Vec::new() }
+    fn new(rules: &Rules<'_>) -> Self {
+        Self { store: rules.store(), flows: Vec::new() }
     }
 
-    fn add(&mut self, marking: &[u32], flow: f64) {
+    fn add(&mut self, marking: &Marking, flow: f64) {
         let (number, new) = self.store.insert(marking);
         if new {
             self.flows.push(flow);
@@ -186,17 +191,18 @@ impl Entries {
     }
 
     fn settle(&self, rules: &Rules<'_>, visit: &mut dyn FnMut(FiringFlow<'_>)) -> Result<(), ExploreError> {
-        let mut settling = Settling::default();
-        let mut marking = rules.program.initial.clone();
+        let mut settling = Settling::new(rules);
+        let mut marking = rules.start();
         for (i, &flow) in self.flows.iter().enumerate() {
             self.store.read(i, &mut marking);
             settling.explore(rules, &marking)?;
             settling.visits(rules.program)?;
             for node in 0..settling.len() {
                 let inflow = flow * settling.visit(node);
+                settling.read(node, &mut marking);
                 for step in settling.steps(node) {
                     let flow = inflow * step.probability;
-                    visit(FiringFlow { transition: step.transition, marking: settling.marking(node), flow });
+                    visit(FiringFlow { transition: step.transition, marking: &marking, flow });
                 }
             }
         }

@@ -220,8 +220,9 @@ struct Play {
 
 impl Play {
     fn new(space: &StateSpace, program: &Program, delays: &[Fixed]) -> Result<Self, FixedDelayError> {
-        let (mut firings, mut settling) = (TimedFirings::new(space, program), Settling::default());
+        let mut firings = TimedFirings::new(space, program);
         let rules = firings.rules;
+        let (mut settling, mut end) = (Settling::new(&rules), rules.start());
         let mut delay_of = vec![None; program.transitions()];
         for (f, fixed) in (0..).zip(delays) {
             delay_of[fixed.transition as usize] = Some(f);
@@ -237,7 +238,7 @@ impl Play {
                 }
                 own = own.or(delay);
                 let to = if delay.is_some() { &mut ends } else { &mut row };
-                Ok(firing.add_ends(space, &rules, &mut settling, to)?)
+                Ok(firing.add_ends(space, &rules, &mut settling, &mut end, to)?)
             })?;
             summed(&mut ends);
             summed(&mut row);

@@ -3,9 +3,10 @@
 use crate::compile::{Firing, Program, Value};
 use crate::semantics::{Candidates, Fault, find_candidates, fire, rate};
 use crate::solve::explore_error::{ExploreError, Unbounded};
+use crate::solve::marking::Marking;
 use crate::solve::store::Store;
 use crate::solve::vanish::Rules;
-use crate::solve::witness::{replay, sequence};
+use crate::solve::witness::{Stepper, replay};
 
 /// Number of first states, each of which is compared with all earlier states on its path.
 const EAGER: u32 = 1 << 12;
@@ -23,14 +24,13 @@ pub(crate) struct Growth {
     possible: bool,
     /// Number of candidates that were not a proof.
     failures: u32,
-    scratch: Vec<u32>,
 }
 
 impl Growth {
     pub(crate) fn new(program: &Program) -> Self {
         let added = |t: usize| program.changes.row(t).iter().map(|change| i64::from(change.by)).sum::<i64>();
         let possible = (0..program.transitions()).any(|t| !program.is_static(t) || added(t) > 0);
-        Self { possible, failures: 0, scratch: Vec::new() }
+        Self { possible, failures: 0 }
     }
 
     /// Returns a proof that the net is unbounded, if the new `state` yields one. `parent` leads back to the start, which is its
@@ -39,19 +39,16 @@ impl Growth {
         &mut self,
         store: &Store,
         parent: impl Fn(u32) -> u32,
-        (state, marking): (u32, &[u32]),
+        (state, marking): (u32, &Marking),
         mut prove: impl FnMut(u32) -> Result<Option<Unbounded>, ExploreError>,
     ) -> Result<Option<Unbounded>, ExploreError> {
         if !self.possible || self.failures >= PATIENCE || (state >= EAGER && !state.is_multiple_of(RARELY)) {
             return Ok(None);
         }
-        self.scratch.resize(marking.len(), 0);
         let mut at = state;
         while parent(at) != at {
             at = parent(at);
-            store.read(at as usize, &mut self.scratch);
-            let covered = self.scratch.iter().zip(marking).all(|(old, new)| old <= new);
-            if covered {
+            if store.is_covered(at as usize, marking) {
                 let proof = prove(at)?;
                 if proof.is_some() {
                     return Ok(proof);
@@ -74,8 +71,9 @@ pub(crate) fn prove(
 ) -> Result<Option<Unbounded>, ExploreError> {
     let program = rules.program;
     let Some(grown) = Grown::between(rules, store, from, to) else { return Ok(None) };
-    let prefix = sequence(rules, store, parents, from)?;
-    let whole = sequence(rules, store, parents, to)?;
+    let mut stepper = Stepper::new(*rules);
+    let prefix = stepper.sequence(store, parents, from)?;
+    let whole = stepper.sequence(store, parents, to)?;
     let cycle = whole[prefix.len()..].to_vec();
     let mut found = Candidates::default();
     if !grown.is_repeatable(program, &cycle, |t, marking| goes_next(program, t, marking, &mut found))? {
@@ -116,8 +114,8 @@ impl Grown {
     pub(crate) fn between(rules: &Rules<'_>, store: &Store, from: u32, to: u32) -> Option<Self> {
         let mut start = rules.program.initial.clone();
         let mut end = start.clone();
-        store.read(from as usize, &mut start);
-        store.read(to as usize, &mut end);
+        store.read_all(from as usize, &mut start);
+        store.read_all(to as usize, &mut end);
         let grows: Vec<bool> = start.iter().zip(&end).map(|(old, new)| old < new).collect();
         (!is_compared(rules, &grows)).then_some(Self { start, grows })
     }

@@ -3,6 +3,7 @@
 //! Defines the settings that all stationary questions share. Every solution is checked: its residual is computed from
 //! the solution and the chain, independently of the method.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use crate::compile::Csr;
@@ -10,9 +11,9 @@ use crate::solve::chain::Incoming;
 use crate::solve::elimination::{Budget, Elimination};
 use crate::solve::iterate::{Iterated, accelerated};
 use crate::solve::krylov::{Rows, System};
-use crate::solve::recurrence::Components;
 use crate::solve::sweep::{self, Stop, Sweeps, repeat};
 use crate::watch::{Unwatched, Watch};
+use tailspn_common::graph::components;
 
 /// Solver for systems of linear equations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -160,7 +161,7 @@ type Solved = (Vec<f64>, LinearOutcome);
 /// A part of a chain, prepared to be solved repeatedly.
 #[derive(Clone, Debug)]
 pub(crate) struct Part<'a> {
-    pub(crate) rates: Csr<(u32, f64)>,
+    pub(crate) rates: Cow<'a, Csr<(u32, f64)>>,
     incoming: Incoming,
     /// Rate of leaving each state, to states inside and outside the part.
     pub(crate) exit: Vec<f64>,
@@ -177,7 +178,7 @@ impl<'a> Part<'a> {
     /// Prepares the part with the given rates among its states and the rates `slack` out of it; without slack, the part
     /// must be irreducible.
     pub(crate) fn new(
-        rates: Csr<(u32, f64)>,
+        rates: Cow<'a, Csr<(u32, f64)>>,
         slack: Vec<f64>,
         settings: LinearSettings<'a>,
     ) -> Result<Self, LinearError> {
@@ -258,12 +259,21 @@ impl<'a> Part<'a> {
 
     /// Checks that the part stays connected without the rates that are too small for sweeps.
     fn check_coupling(&self) -> Result<(), LinearError> {
-        let strong = Csr::from_rows((0..self.rates.rows()).map(|i| {
-            let least = self.exit[i] * WEAK;
-            self.rates.row(i).iter().copied().filter(move |&(_, rate)| rate >= least)
-        }));
-        let groups = Components::of(&strong).recurrent(&strong).len();
-        if groups > 1 { Err(LinearError::WeaklyCoupled { states: self.rates.rows(), groups }) } else { Ok(()) }
+        let states = self.rates.rows();
+        // a weak rate counts as one that stays
+        let strong = |state: usize, k: usize| {
+            let (to, rate) = self.rates.row(state)[k];
+            if rate >= self.exit[state] * WEAK { to as usize } else { state }
+        };
+        let degree = |state: usize| self.rates.row(state).len();
+        let of = components(states, degree, strong);
+        let mut closed = vec![true; of.count];
+        for state in 0..states {
+            let own = of.of[state];
+            closed[own as usize] &= (0..degree(state)).all(|k| of.of[strong(state, k)] == own);
+        }
+        let groups = closed.into_iter().filter(|&closed| closed).count();
+        if groups > 1 { Err(LinearError::WeaklyCoupled { states, groups }) } else { Ok(()) }
     }
 
     /// Solves `(D − R) x = b` for non-negative b.
@@ -281,7 +291,7 @@ impl<'a> Part<'a> {
             None => {
                 x.fill(0.0);
                 let sweep = |x: &mut [f64], _: f64| sweep::right(&self.rates, &self.exit, b, x);
-                Some(self.iterate(&self.rates, b, &mut x, sweep))
+                Some(self.iterate(&*self.rates, b, &mut x, sweep))
             }
         };
         let balance = |i: usize| {

@@ -4,13 +4,15 @@ use std::time::{Duration, Instant};
 
 use crate::compile::{Code, Csr, Firing, Program};
 use crate::fold::Symmetry;
-use crate::semantics::{Candidates, fire, rate};
+use crate::semantics::{Candidates, rate};
 use crate::solve::canonical::Canonical;
 use crate::solve::chain::Chain;
 use crate::solve::explore_error::{ExploreError, Incomplete};
 use crate::solve::growth::{Growth, prove};
+use crate::solve::marking::Marking;
+use crate::solve::search::Search;
 use crate::solve::space::{Peak, StateSpace};
-use crate::solve::store::{Store, varying};
+use crate::solve::store::Store;
 use crate::solve::vanish::{Rules, Settling};
 use crate::watch::Watch;
 
@@ -99,13 +101,26 @@ fn explore_with(
     limits: &Limits,
     watch: &dyn Watch,
 ) -> Result<StateSpace, ExploreError> {
+    let search = if canonical.is_none() { Search::of(program) } else { None };
+    explore_by(program, goal, canonical, search, limits, watch)
+}
+
+/// Explores with or without a search for enabled transitions.
+fn explore_by(
+    program: &Program,
+    goal: Option<&Code>,
+    canonical: Option<Canonical>,
+    search: Option<Search>,
+    limits: &Limits,
+    watch: &dyn Watch,
+) -> Result<StateSpace, ExploreError> {
     for (t, firing) in program.firing.iter().enumerate() {
         if let Firing::General { law, .. } = firing {
             let transition = program.transition_names[t].clone();
             return Err(ExploreError::NotExponential { transition, law: law.name() });
         }
     }
-    let rules = Rules { program, goal, canonical: canonical.as_ref() };
+    let rules = Rules { program, goal, canonical: canonical.as_ref(), search: search.as_ref() };
     let mut explorer = Explorer::new(rules, limits, watch);
     let stopped = match explorer.run() {
         Ok(()) => None,
@@ -113,6 +128,7 @@ fn explore_with(
         Err(Halt::Error(error)) => return Err(error),
     };
     let mut space = explorer.finish(stopped);
+    space.search = search;
     if let Some(canonical) = canonical {
         for all in canonical.equal_places() {
             let key = |peak: &Peak| (peak.tokens, !peak.vanishing, std::cmp::Reverse(peak.state));
@@ -147,7 +163,7 @@ impl Memo {
         self.ends.clear();
     }
 
-    fn number(&mut self, marking: &[u32]) -> (usize, bool) {
+    fn number(&mut self, marking: &Marking) -> (usize, bool) {
         let (number, new) = self.seen.insert(marking);
         if new {
             self.ranges.push((0, 0));
@@ -156,69 +172,86 @@ impl Memo {
     }
 }
 
+/// The states found so far.
+struct States<'a> {
+    rules: Rules<'a>,
+    /// Maximum number of states.
+    limit: u64,
+    store: Store,
+    /// Per state: the state from which it was found; itself for an initial state.
+    parents: Vec<u32>,
+    peaks: Vec<Peak>,
+    /// False until the first marking has been counted in `peaks`.
+    is_counted: bool,
+    growth: Growth,
+}
+
 struct Explorer<'a> {
     rules: Rules<'a>,
     limits: &'a Limits,
     watch: &'a dyn Watch,
     started: Instant,
-    store: Store,
-    /// Per state: the state from which it was found; itself for an initial state.
-    parents: Vec<u32>,
+    states: States<'a>,
     initial: Vec<(u32, f64)>,
     offsets: Vec<u32>,
     edges: Vec<(u32, f64)>,
     dead: Vec<u32>,
     goals: Vec<u32>,
-    peaks: Vec<Peak>,
     memo: Memo,
     settling: Settling,
-    growth: Growth,
-    found: Candidates,
+    settled: Marking,
+    candidates: Candidates,
+    timed: Vec<u32>,
 }
 
 impl<'a> Explorer<'a> {
     fn new(rules: Rules<'a>, limits: &'a Limits, watch: &'a dyn Watch) -> Self {
         let program = rules.program;
-        let varying = varying(program);
-        let store = Store::new(&program.initial, &varying);
-        let seen = store.clone();
+        let states = States {
+            rules,
+            limit: limits.states.min(MOST),
+            store: rules.store(),
+            parents: Vec::new(),
+            peaks: vec![Peak::default(); program.places()],
+            is_counted: false,
+            growth: Growth::new(program),
+        };
         Self {
             rules,
             limits,
             watch,
             started: Instant::now(),
-            store,
-            parents: Vec::new(),
+            states,
             initial: Vec::new(),
             offsets: vec![0],
             edges: Vec::new(),
             dead: Vec::new(),
             goals: Vec::new(),
-            peaks: vec![Peak::default(); program.places()],
-            memo: Memo { seen, ranges: Vec::new(), ends: Vec::new(), forgotten: 0 },
-            settling: Settling::default(),
-            growth: Growth::new(program),
-            found: Candidates::default(),
+            memo: Memo { seen: rules.store(), ranges: Vec::new(), ends: Vec::new(), forgotten: 0 },
+            settling: Settling::new(&rules),
+            settled: rules.start(),
+            candidates: Candidates::default(),
+            timed: Vec::new(),
         }
     }
 
     fn run(&mut self) -> Result<(), Halt> {
         let program = self.rules.program;
         let mut row = Vec::new();
-        let mut marking = program.initial.clone();
+        let mut marking = self.rules.start();
         let groups: Vec<u32> = (0..program.groups.rows()).map(|group| group as u32).collect();
         self.arrive(None, &mut marking, &groups, 1.0, &mut row)?;
         merge(&mut row, u32::MAX);
         self.initial.append(&mut row);
         let mut next = marking.clone();
         let each = program.counters() + program.timed.len();
-        let often = (WORK / each.max(1)).clamp(1, LOOK);
+        let often = if self.rules.search.is_some() { LOOK } else { (WORK / each.max(1)).clamp(1, LOOK) };
         let mut at = 0;
-        while at < self.store.len() {
+        while at < self.states.store.len() {
             if at % often == 0 {
                 self.look()?;
             }
-            self.store.read(at, &mut marking);
+            self.states.store.read(at, &mut marking);
             self.leave(at as u32, &marking, &mut next, &mut row)?;
             at += 1;
         }
@@ -227,7 +260,7 @@ impl<'a> Explorer<'a> {
 
     /// Stops the exploration if a limit is exceeded or a stop is requested.
     fn look(&mut self) -> Result<(), Halt> {
-        self.watch.progress(self.store.len() as u64, 0);
+        self.watch.progress(self.states.store.len() as u64, 0);
         if self.watch.stopped() {
             return Err(Halt::Limit(Incomplete::Interrupted));
         }
@@ -238,30 +271,40 @@ impl<'a> Explorer<'a> {
             self.memo.forget();
         }
         let limit = self.limits.bytes;
-        let rows = size_of_val(&self.edges[..]) + 8 * self.parents.len();
-        if self.store.bytes() + self.memo.bytes() + rows as u64 > limit || self.edges.len() as u64 > MOST - (1 << 24) {
+        let rows = size_of_val(&self.edges[..]) + 8 * self.states.parents.len();
+        if self.states.store.bytes() + self.memo.bytes() + rows as u64 > limit
+            || self.edges.len() as u64 > MOST - (1 << 24)
+        {
             return Err(Halt::Limit(Incomplete::Memory { limit }));
         }
         Ok(())
     }
 
     /// Fires everything that can fire in a state, and adds its row to the chain.
-    fn leave(&mut self, state: u32, marking: &[u32], next: &mut [u32], row: &mut Vec<(u32, f64)>) -> Result<(), Halt> {
+    fn leave(
+        &mut self,
+        state: u32,
+        marking: &Marking,
+        next: &mut Marking,
+        row: &mut Vec<(u32, f64)>,
+    ) -> Result<(), Halt> {
         let program = self.rules.program;
         row.clear();
         if self.rules.is_goal(marking)? {
             self.goals.push(state);
         } else {
             let mut moves = false;
-            for &t in &program.timed {
+            let mut timed = std::mem::take(&mut self.timed);
+            for &t in self.rules.timed(marking, &mut timed) {
                 let rate = rate(program, t as usize, marking)?;
                 if rate > 0.0 {
                     moves = true;
-                    next.copy_from_slice(marking);
-                    fire(program, t as usize, next)?;
+                    next.copy_from(marking);
+                    next.fire(program, t as usize)?;
                     self.arrive(Some(state), next, program.affects_groups.row(t as usize), rate, row)?;
                 }
             }
+            self.timed = timed;
             if !moves {
                 self.dead.push(state);
             }
@@ -277,21 +320,21 @@ impl<'a> Explorer<'a> {
     fn arrive(
         &mut self,
         from: Option<u32>,
-        marking: &mut [u32],
+        marking: &mut Marking,
         groups: &[u32],
         rate: f64,
         row: &mut Vec<(u32, f64)>,
     ) -> Result<(), Halt> {
-        let vanishing = self.rules.is_vanishing(marking, groups, &mut self.found)?;
+        let vanishing = self.rules.is_vanishing(marking, groups, &mut self.candidates)?;
         self.rules.sort(marking);
         if !vanishing {
-            let state = self.state(from, marking)?;
+            let state = self.states.number(from, marking)?;
             row.push((state, rate));
             return Ok(());
         }
         let (number, new) = self.memo.number(marking);
         if new {
-            self.rise(from.unwrap_or(0), marking, true);
+            self.states.rise(from.unwrap_or(0), marking, true);
         }
         if self.memo.ranges[number] == (0, 0) {
             let range = self.settle(from, marking)?;
@@ -304,33 +347,59 @@ impl<'a> Explorer<'a> {
     }
 
     /// Finds the states to which a vanishing marking leads; returns their range in the memo.
-    fn settle(&mut self, from: Option<u32>, marking: &[u32]) -> Result<(u32, u32), Halt> {
-        let mut settling = std::mem::take(&mut self.settling);
-        settling.explore(&self.rules, marking)?;
-        settling.visits(self.rules.program)?;
-        let start = self.memo.ends.len();
+    fn settle(&mut self, from: Option<u32>, marking: &Marking) -> Result<(u32, u32), Halt> {
+        let Self { rules, states, memo, settling, settled, .. } = self;
+        settling.explore(rules, marking)?;
+        settling.visits(rules.program)?;
+        let start = memo.ends.len();
         for i in 0..settling.len() {
-            let marking = settling.marking(i);
+            settling.read(i, settled);
             if settling.is_end(i) {
-                let state = self.state(from, marking)?;
-                self.memo.ends.push((state, settling.visit(i)));
+                let state = states.number(from, settled)?;
+                memo.ends.push((state, settling.visit(i)));
             } else {
-                let (_, new) = self.memo.number(marking);
+                let (_, new) = memo.number(settled);
                 if new {
-                    self.rise(from.unwrap_or(0), marking, true);
+                    states.rise(from.unwrap_or(0), settled, true);
                 }
             }
         }
-        self.settling = settling;
-        Ok((start as u32, self.memo.ends.len() as u32))
+        Ok((start as u32, memo.ends.len() as u32))
     }
 
+    fn finish(mut self, stopped: Option<Incomplete>) -> StateSpace {
+        let explored = self.offsets.len() - 1;
+        // the unfinished row and later rows have no successors
+        self.edges.truncate(self.offsets[explored] as usize);
+        let States { store, mut parents, peaks, .. } = self.states;
+        parents.truncate(store.len());
+        self.offsets.resize(store.len() + 1, self.offsets[explored]);
+        StateSpace {
+            goal: self.rules.goal.cloned(),
+            canonical: None,
+            search: None,
+            vanishing: self.memo.seen.len() as u64 + self.memo.forgotten,
+            vanishing_is_exact: self.memo.forgotten == 0,
+            store,
+            parents,
+            chain: Chain { rates: Csr::from_parts(self.offsets, self.edges), initial: self.initial },
+            explored,
+            stopped,
+            dead: self.dead,
+            goals: self.goals,
+            peaks,
+            wall: self.started.elapsed(),
+        }
+    }
+}
+
+impl States<'_> {
     /// Returns the number of a state; a new state is checked for unbounded growth.
-    fn state(&mut self, from: Option<u32>, marking: &[u32]) -> Result<u32, Halt> {
+    fn number(&mut self, from: Option<u32>, marking: &Marking) -> Result<u32, Halt> {
         let (state, new) = self.store.insert(marking);
         if new {
-            if self.store.len() as u64 > self.limits.states.min(MOST) {
-                return Err(Halt::Limit(Incomplete::States { limit: self.limits.states.min(MOST) }));
+            if self.store.len() as u64 > self.limit {
+                return Err(Halt::Limit(Incomplete::States { limit: self.limit }));
             }
             self.parents.push(from.unwrap_or(state));
             self.rise(state, marking, false);
@@ -348,45 +417,29 @@ impl<'a> Explorer<'a> {
     }
 
     /// Updates the largest number of tokens of each place.
-    fn rise(&mut self, state: u32, marking: &[u32], vanishing: bool) {
+    fn rise(&mut self, state: u32, marking: &Marking, vanishing: bool) {
         let program = self.rules.program;
-        if program.classes() == 1 {
-            for (peak, &tokens) in self.peaks.iter_mut().zip(marking) {
-                if u64::from(tokens) > peak.tokens {
-                    *peak = Peak { tokens: tokens.into(), state, vanishing };
-                }
-            }
-            return;
-        }
-        for (place, peak) in self.peaks.iter_mut().enumerate() {
+        let count = |place: usize, peak: &mut Peak| {
             let tokens = program.tokens_in(place, marking);
             if tokens > peak.tokens {
                 *peak = Peak { tokens, state, vanishing };
             }
+        };
+        match marking.changed().filter(|_| self.is_counted) {
+            Some(changed) => changed.for_each(|(counter, _)| {
+                let place = counter as usize / program.classes();
+                count(place, &mut self.peaks[place]);
+            }),
+            None if program.classes() == 1 => {
+                for (peak, &tokens) in self.peaks.iter_mut().zip(marking.iter()) {
+                    if u64::from(tokens) > peak.tokens {
+                        *peak = Peak { tokens: tokens.into(), state, vanishing };
+                    }
+                }
+            }
+            None => self.peaks.iter_mut().enumerate().for_each(|(place, peak)| count(place, peak)),
         }
-    }
-
-    fn finish(mut self, stopped: Option<Incomplete>) -> StateSpace {
-        let explored = self.offsets.len() - 1;
-        // the unfinished row and later rows have no successors
-        self.edges.truncate(self.offsets[explored] as usize);
-        self.parents.truncate(self.store.len());
-        self.offsets.resize(self.store.len() + 1, self.offsets[explored]);
-        StateSpace {
-            goal: self.rules.goal.cloned(),
-            canonical: None,
-            vanishing: self.memo.seen.len() as u64 + self.memo.forgotten,
-            vanishing_is_exact: self.memo.forgotten == 0,
-            store: self.store,
-            parents: self.parents,
-            chain: Chain { rates: Csr::from_parts(self.offsets, self.edges), initial: self.initial },
-            explored,
-            stopped,
-            dead: self.dead,
-            goals: self.goals,
-            peaks: self.peaks,
-            wall: self.started.elapsed(),
-        }
+        self.is_counted = true;
     }
 }
 
@@ -570,11 +623,118 @@ mod tests {
         assert_eq!(partial.stopped(), Some(&Incomplete::Interrupted));
     }
 
+    /// A random net of 12 places: rings of exponential and immediate moves, with joins, test and inhibitor arcs, capacities and
+    /// weights and rates that depend on the marking.
+    fn random_net(seed: u64) -> Program {
+        let mut word = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+        let mut below = move |n: usize| {
+            word ^= word << 13;
+            word ^= word >> 7;
+            word ^= word << 17;
+            (word >> 33) as usize % n
+        };
+        let mut b = NetBuilder::new("random");
+        let places: Vec<_> = (0..12).map(|i| b.place(format!("p{i}"), u32::from(below(3) == 0))).collect();
+        for i in 0..16 {
+            let timing = match below(4) {
+                0 if i > 3 => Timing::immediate(1.0 + below(3) as f64, below(2) as u32),
+                1 => {
+                    let rate = b.expression(&format!("1 + #(p{})", below(12))).unwrap();
+                    let delay = crate::net::Delay::Exponential { rate };
+                    let (servers, memory) = (crate::net::Servers::Infinite, crate::net::Memory::Enabling);
+                    Timing::Timed { delay, servers, memory }
+                }
+                _ => Timing::exponential(0.5 + below(5) as f64),
+            };
+            let t = b.transition(format!("t{i}"), timing);
+            // immediate transitions lead up, so that they do not loop
+            let from = below(11);
+            b.input(places[from], t, 1.0);
+            b.output(t, places[if i > 3 { from + 1 + below(11 - from) } else { below(12) }], 1.0);
+            let other = places[(from + 1 + below(11)) % 12];
+            match below(5) {
+                0 => b.inhibitor(other, t, 1.0 + below(2) as f64),
+                1 => b.test(other, t, 1.0),
+                2 => b.input(other, t, 1.0),
+                _ => continue,
+            };
+        }
+        b.place_mut(places[below(12)]).capacity = Some(2);
+        compile(&b.build().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn large_nets_have_the_same_states_as_small_ones() {
+        let mut vanishing = 0;
+        for seed in 0..60 {
+            let program = random_net(seed);
+            let limits = Limits { states: 3_000, ..Limits::default() };
+            let by = |search| explore_by(&program, None, None, search, &limits, &Unwatched);
+            let (plain, large) = match (by(None), by(Some(Search::new(&program)))) {
+                (Ok(plain), Ok(large)) => (plain, large),
+                (plain, large) => {
+                    assert_eq!(plain.unwrap_err(), large.unwrap_err(), "{seed}");
+                    continue;
+                }
+            };
+            vanishing += large.vanishing().0;
+            assert_eq!((plain.states(), plain.vanishing()), (large.states(), large.vanishing()), "{seed}");
+            assert_eq!(plain.chain, large.chain, "{seed}");
+            assert_eq!((&plain.dead, &plain.peaks), (&large.dead, &large.peaks), "{seed}");
+            assert_eq!(plain.zero_rates(&program), large.zero_rates(&program), "{seed}");
+            let mut markings = [program.initial.clone(), program.initial.clone()];
+            for state in 0..plain.states() {
+                plain.marking(state, &mut markings[0]);
+                large.marking(state, &mut markings[1]);
+                assert_eq!((&markings[0], large.find(&markings[0])), (&markings[1], Some(state as u32)), "{seed}");
+            }
+            let last = plain.states() as u32 - 1;
+            assert_eq!(plain.path_to(&program, last), large.path_to(&program, last), "{seed}");
+            for place in 0..12 {
+                assert_eq!(plain.path_to_peak(&program, place), large.path_to_peak(&program, place), "{seed}");
+            }
+            assert_eq!(plain.verdicts(&program), large.verdicts(&program), "{seed}");
+            let even = vec![1.0 / plain.states() as f64; plain.states()];
+            let averages = [&plain, &large].map(|space| space.averages(&program, &even).unwrap());
+            let close =
+                |a: &[f64], b: &[f64]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-13);
+            assert!(close(&averages[0].tokens, &averages[1].tokens), "{seed}");
+            assert!(close(&averages[0].throughputs, &averages[1].throughputs), "{seed}");
+            let both = averages[0].distributions.iter().zip(&averages[1].distributions);
+            assert!(both.into_iter().all(|(a, b)| close(a, b)), "{seed}");
+        }
+        assert!(vanishing > 100, "{vanishing} vanishing markings");
+    }
+
+    #[test]
+    fn a_long_ring_has_a_state_per_place() {
+        let n = 5_000;
+        let program = ring(n, 1);
+        let space = space(&program);
+        assert!(space.search.is_some() && space.bytes() < 100 * n as u64);
+        let steady = crate::solve::steady_state(space.complete().unwrap(), &Default::default()).unwrap();
+        let averages = space.averages(&program, &steady.probabilities).unwrap();
+        // transition i has the rate 1 + i, so its place is marked with a probability in proportion to 1 / (1 + i)
+        let total: f64 = (0..n).map(|i| 1.0 / (1.0 + i as f64)).sum();
+        for i in 0..n {
+            let p = 1.0 / (1.0 + i as f64) / total;
+            let [none, one] = averages.distributions[i][..] else { panic!("place {i} holds 0 or 1 tokens") };
+            assert!((none + one - 1.0).abs() < 1e-12 && (one / p - 1.0).abs() < 1e-9, "place {i}");
+            assert!(
+                (averages.tokens[i] / p - 1.0).abs() < 1e-9 && (averages.throughputs[i] * total - 1.0).abs() < 1e-9
+            );
+        }
+        let found = space.verdicts(&program).unwrap().unwrap();
+        assert!(found.is_live() && found.reversible && space.dead().is_empty());
+        assert_eq!(space.path_to_peak(&program, n - 1).unwrap().len(), n - 1);
+    }
+
     #[test]
     #[ignore = "a measurement: minutes, and gigabytes of memory"]
     fn ten_million_states() {
         for n in [5, 6] {
-            let space = space(&kanban(n));
+            let program = kanban(n);
+            let space = space(&program);
             let seconds = space.wall().as_secs_f64();
             let (states, edges) = (space.states(), space.partial_chain().rates.items().len());
             println!(
@@ -586,6 +746,16 @@ mod tests {
                 space.marking_bits()
             );
             assert_eq!(states, [2_546_432, 11_261_376][n as usize - 5]);
+            let steady =
+                crate::solve::steady_state(space.complete().unwrap(), &crate::solve::LinearSettings::default())
+                    .unwrap();
+            let outcome = steady.classes[0].outcome;
+            let averages = space.averages(&program, &steady.probabilities).unwrap();
+            let out = program.transition_names.iter().position(|name| name == "out").unwrap();
+            println!("throughput {:.12} /s, residual {:e}, {outcome:?}", averages.throughputs[out], steady.residual);
+            let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+            let peak = status.lines().find(|line| line.starts_with("VmHWM"));
+            println!("{}", peak.unwrap_or_default());
         }
     }
 }

@@ -7,6 +7,8 @@ use crate::semantics::Fault;
 use crate::solve::canonical::Canonical;
 use crate::solve::chain::Chain;
 use crate::solve::explore_error::Incomplete;
+use crate::solve::marking::Marking;
+use crate::solve::search::Search;
 use crate::solve::store::Store;
 use crate::solve::vanish::Rules;
 
@@ -28,6 +30,8 @@ pub struct StateSpace {
     pub(crate) goal: Option<Code>,
     /// Equal parts whose exchange yields all markings that a state represents; none if each state represents only its own marking.
     pub(crate) canonical: Option<Canonical>,
+    /// The search for enabled transitions; none unless the net is large.
+    pub(crate) search: Option<Search>,
     pub(crate) store: Store,
     pub(crate) parents: Vec<u32>,
     pub(crate) chain: Chain,
@@ -77,25 +81,39 @@ impl StateSpace {
 
     /// Writes the marking of a state to `marking`, which has one number per counter.
     pub fn marking(&self, state: usize, marking: &mut [u32]) {
-        self.store.read(state, marking);
+        self.store.read_all(state, marking);
     }
 
     /// Returns the state of a marking; none if it is not in the space.
     pub fn find(&self, marking: &[u32]) -> Option<u32> {
-        match &self.canonical {
-            None => self.store.find(marking),
-            Some(canonical) => {
-                let mut sorted = marking.to_vec();
-                canonical.sort(&mut sorted);
-                self.store.find(&sorted)
-            }
+        let mut wanted = self.blank();
+        match self.search {
+            Some(_) => wanted.change((0..).zip(marking.iter().copied())),
+            None => wanted.plain_mut().copy_from_slice(marking),
+        }
+        self.state_of(&wanted)
+    }
+
+    /// As [`find`](Self::find).
+    pub(crate) fn state_of(&self, marking: &Marking) -> Option<u32> {
+        let Some(canonical) = &self.canonical else { return self.store.find(marking) };
+        let mut sorted = marking.clone();
+        canonical.sort(sorted.plain_mut());
+        self.store.find(&sorted)
+    }
+
+    /// Returns a marking in which those of the states can be read.
+    pub(crate) fn blank(&self) -> Marking {
+        match &self.search {
+            Some(search) => Marking::listing(search.initial.clone()),
+            None => Marking::plain(&vec![0; self.store.counters()]),
         }
     }
 
     /// Returns the number of markings that a state represents: 1 unless equal parts may be exchanged; exact below 2^40.
     pub fn orbit(&self, state: usize) -> f64 {
         let Some(canonical) = &self.canonical else { return 1.0 };
-        let mut marking = vec![0; self.chain_counters()];
+        let mut marking = self.blank();
         self.store.read(state, &mut marking);
         canonical.orbit(&marking)
     }
@@ -157,7 +175,7 @@ impl StateSpace {
     ///
     /// A value that is infinite or not a number; `what` names the expression in the error.
     pub fn values(&self, code: &Code, what: &str) -> Result<Vec<f64>, Fault> {
-        let mut marking = vec![0; self.chain_counters()];
+        let mut marking = self.blank();
         let mut values = Vec::with_capacity(self.states());
         for state in 0..self.states() {
             self.store.read(state, &mut marking);
@@ -170,11 +188,7 @@ impl StateSpace {
         Ok(values)
     }
 
-    fn chain_counters(&self) -> usize {
-        self.store.counters()
-    }
-
     pub(crate) fn rules<'a>(&'a self, program: &'a Program) -> Rules<'a> {
-        Rules { program, goal: self.goal.as_ref(), canonical: self.canonical.as_ref() }
+        Rules { program, goal: self.goal.as_ref(), canonical: self.canonical.as_ref(), search: self.search.as_ref() }
     }
 }

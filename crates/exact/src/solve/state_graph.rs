@@ -7,6 +7,7 @@ use crate::compile::Program;
 use crate::solve::coverability::{Coverability, OMEGA};
 use crate::solve::explore_error::ExploreError;
 use crate::solve::firings::TimedFirings;
+use crate::solve::marking::Marking;
 use crate::solve::space::StateSpace;
 use crate::solve::store::Store;
 use crate::solve::vanish::{Rules, Settling};
@@ -104,9 +105,10 @@ pub fn reachability_graph(space: &StateSpace, program: &Program, drawing: Drawin
         rules: space.rules(program),
         space,
         drawing,
-        vanishing: Store::new(&program.initial, &crate::solve::store::varying(program)),
+        vanishing: space.rules(program).store(),
         graph: StateGraph::default(),
-        settling: Settling::default(),
+        settling: Settling::new(&space.rules(program)),
+        marking: space.rules(program).start(),
     };
     artist.states()?;
     for state in 0..space.explored() {
@@ -152,6 +154,8 @@ struct Artist<'a> {
     vanishing: Store,
     graph: StateGraph,
     settling: Settling,
+    /// Working memory.
+    marking: Marking,
 }
 
 impl Artist<'_> {
@@ -170,7 +174,7 @@ impl Artist<'_> {
             });
         }
         if self.drawing.vanishing {
-            self.settling.explore(&self.rules, &program.initial)?;
+            self.settling.explore(&self.rules, &self.rules.start())?;
             if !self.settling.is_end(0) {
                 self.zero_time()?;
                 // the net starts in a vanishing marking: the states after it are reached, not initial
@@ -198,7 +202,7 @@ impl Artist<'_> {
                 ends.push((self.position(0).unwrap_or(state), firing.rate));
             } else {
                 let mut states = Vec::new();
-                firing.add_ends(space, &self.rules, &mut self.settling, &mut states)?;
+                firing.add_ends(space, &self.rules, &mut self.settling, &mut self.marking, &mut states)?;
                 ends.extend(states.into_iter().map(|(to, rate)| (to as usize, rate)));
             }
             let name = &program.transition_names[firing.transition as usize];
@@ -213,12 +217,12 @@ impl Artist<'_> {
     }
 
     /// Returns the position, in the graph, of marking `i` of the current exploration of immediate firings.
-    fn position(&self, i: usize) -> Option<usize> {
-        let marking = self.settling.marking(i);
+    fn position(&mut self, i: usize) -> Option<usize> {
+        self.settling.read(i, &mut self.marking);
         if self.settling.is_end(i) {
-            return self.space.find(marking).map(|state| state as usize);
+            return self.space.state_of(&self.marking).map(|state| state as usize);
         }
-        self.vanishing.find(marking).map(|number| self.space.states() + number as usize)
+        self.vanishing.find(&self.marking).map(|number| self.space.states() + number as usize)
     }
 
     /// Adds the new vanishing markings of the current exploration of immediate firings, and the firings in these
@@ -227,9 +231,10 @@ impl Artist<'_> {
         let program = self.rules.program;
         let mut fresh = Vec::new();
         for i in (0..self.settling.len()).filter(|&i| !self.settling.is_end(i)) {
-            let (number, new) = self.vanishing.insert(self.settling.marking(i));
+            self.settling.read(i, &mut self.marking);
+            let (number, new) = self.vanishing.insert(&self.marking);
             if new {
-                let marking = in_words(program, self.settling.marking(i));
+                let marking = in_words(program, &self.marking);
                 let number = number as usize;
                 self.graph.nodes.push(GraphNode { number, shown: Shown::Vanishing, marking, initial: false });
                 fresh.push(i);
@@ -240,7 +245,8 @@ impl Artist<'_> {
         }
         for i in fresh {
             let Some(from) = self.position(i) else { continue };
-            for step in self.settling.steps(i) {
+            for k in 0..self.settling.steps(i).len() {
+                let step = self.settling.steps(i)[k];
                 let Some(to) = self.position(step.to as usize) else { continue };
                 let transition = &program.transition_names[step.transition as usize];
                 let firings = vec![format!("{transition} {}", step.probability)];

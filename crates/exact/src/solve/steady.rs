@@ -1,5 +1,7 @@
 //! The long-run probabilities of a chain: each recurrent class is solved separately and weighted by the probability of ending in it.
 
+use std::borrow::Cow;
+
 use crate::solve::absorb::TransientPart;
 use crate::solve::chain::{Chain, ChainProblem, OUTSIDE};
 use crate::solve::linear::{LinearError, LinearOutcome, LinearSettings, Part};
@@ -99,14 +101,18 @@ pub fn steady_state(chain: &Chain, settings: &LinearSettings<'_>) -> Result<Stea
 }
 
 /// Returns the steady state within one class. All entries of `number` are [`OUTSIDE`] before and after the call.
-fn class_steady(
-    chain: &Chain,
+fn class_steady<'a>(
+    chain: &'a Chain,
     states: &[u32],
     number: &mut [u32],
-    settings: &LinearSettings,
+    settings: &LinearSettings<'a>,
 ) -> Result<(Vec<f64>, LinearOutcome), LinearError> {
     if states.len() == 1 {
         return Ok((vec![1.0], LinearOutcome::NONE));
+    }
+    if states.len() == chain.states() {
+        // no copy of the rates, which are most of the memory
+        return Part::new(Cow::Borrowed(&chain.rates), vec![0.0; states.len()], *settings)?.steady();
     }
     for (i, &state) in (0..).zip(states) {
         number[state as usize] = i;
@@ -115,7 +121,7 @@ fn class_steady(
     for &state in states {
         number[state as usize] = OUTSIDE;
     }
-    Part::new(rates, slack, *settings)?.steady()
+    Part::new(Cow::Owned(rates), slack, *settings)?.steady()
 }
 
 /// Returns the probability of ending in each of the classes.

@@ -6,14 +6,17 @@
 //! accuracy. If several groups of immediate transitions are enabled, they are resolved one after the other. Groups are
 //! independent, so no probability depends on the order.
 
-use hashbrown::HashTable;
-use hashbrown::hash_table::Entry;
+use std::cmp::Reverse;
 
-use crate::compile::{Code, Program};
-use crate::semantics::{Candidates, Fault, find_candidates, fire};
+use tailspn_common::graph::components;
+
+use crate::compile::{Code, Firing, Program};
+use crate::semantics::{Candidates, Fault, find_candidates, find_candidates_among};
 use crate::solve::canonical::Canonical;
 use crate::solve::explore_error::ExploreError;
-use tailspn_common::graph::components;
+use crate::solve::marking::Marking;
+use crate::solve::search::Search;
+use crate::solve::store::Store;
 
 /// Maximum number of markings that may follow one marking in zero time.
 pub(crate) const MOST_VANISHING: usize = 200_000;
@@ -28,27 +31,55 @@ pub(crate) struct Rules<'a> {
     pub(crate) goal: Option<&'a Code>,
     /// Parts that may be exchanged, in which case markings are stored in their canonical form; none if all markings are distinguished.
     pub(crate) canonical: Option<&'a Canonical>,
+    /// The search for enabled transitions in a large net; none in other nets, and with parts that may be exchanged.
+    pub(crate) search: Option<&'a Search>,
 }
 
-impl Rules<'_> {
+impl<'a> Rules<'a> {
+    /// Returns the initial marking.
+    pub(crate) fn start(&self) -> Marking {
+        match self.search {
+            None => Marking::plain(&self.program.initial),
+            Some(search) => Marking::listing(search.initial.clone()),
+        }
+    }
+
+    /// Returns an empty store.
+    pub(crate) fn store(&self) -> Store {
+        Store::new(self.program, self.search)
+    }
+
+    /// Returns the timed transitions that can be enabled in `marking`, in the order of the net; `found` is working memory.
+    #[inline]
+    pub(crate) fn timed<'b>(&self, marking: &Marking, found: &'b mut Vec<u32>) -> &'b [u32]
+    where
+        'a: 'b,
+    {
+        match self.search {
+            None => &self.program.timed,
+            Some(search) => {
+                search.timed.find(marking, found);
+                found
+            }
+        }
+    }
+
     /// Converts a marking to its canonical form.
     #[inline]
-    pub(crate) fn sort(&self, marking: &mut [u32]) {
+    pub(crate) fn sort(&self, marking: &mut Marking) {
         if let Some(canonical) = self.canonical {
-            canonical.sort(marking);
+            canonical.sort(marking.plain_mut());
         }
     }
 
     /// Returns true if the canonical form of a marking is `target`.
-    pub(crate) fn is_as(&self, marking: &[u32], target: &[u32]) -> bool {
-        match self.canonical {
-            None => marking == target,
-            Some(canonical) => {
-                let mut sorted = marking.to_vec();
-                canonical.sort(&mut sorted);
-                sorted == target
-            }
+    pub(crate) fn is_as(&self, marking: &Marking, target: &Marking) -> bool {
+        if self.canonical.is_none() {
+            return marking == target;
         }
+        let mut sorted = marking.clone();
+        self.sort(&mut sorted);
+        sorted == *target
     }
 
     /// Returns true if the replication ends in `marking`.
@@ -61,11 +92,38 @@ impl Rules<'_> {
     /// Returns true if an immediate transition of `groups` can fire in `marking`, and `marking` is not a goal; `found` is
     /// working memory.
     #[inline]
-    pub(crate) fn is_vanishing(&self, marking: &[u32], groups: &[u32], found: &mut Candidates) -> Result<bool, Fault> {
+    pub(crate) fn is_vanishing(
+        &self,
+        marking: &Marking,
+        groups: &[u32],
+        found: &mut Candidates,
+    ) -> Result<bool, Fault> {
         if groups.is_empty() || self.is_goal(marking)? {
             return Ok(false);
         }
-        for &group in groups {
+        self.choice_of(groups.iter().copied(), marking, found)
+    }
+
+    /// Fills `found` with the immediate transitions to choose from in `marking`; returns false if the marking is tangible or a goal.
+    fn choice(&self, marking: &Marking, found: &mut Candidates) -> Result<bool, Fault> {
+        if self.program.groups.rows() == 0 || self.is_goal(marking)? {
+            return Ok(false);
+        }
+        self.choice_of(0..self.program.groups.rows() as u32, marking, found)
+    }
+
+    /// Fills `found` with the choice of the first of `groups` that has one; in a large net, of all groups. False if none has.
+    #[inline]
+    fn choice_of(
+        &self,
+        groups: impl Iterator<Item = u32>,
+        marking: &Marking,
+        found: &mut Candidates,
+    ) -> Result<bool, Fault> {
+        if let Some(search) = self.search {
+            return self.choice_by(search, marking, found);
+        }
+        for group in groups {
             find_candidates(self.program, group as usize, marking, found)?;
             if !found.transitions().is_empty() {
                 return Ok(true);
@@ -74,13 +132,17 @@ impl Rules<'_> {
         Ok(false)
     }
 
-    /// Fills `found` with the immediate transitions to choose from in `marking`; returns false if the marking is tangible or a goal.
-    fn choice(&self, marking: &[u32], found: &mut Candidates) -> Result<bool, Fault> {
-        if self.program.groups.rows() == 0 || self.is_goal(marking)? {
-            return Ok(false);
-        }
-        for group in 0..self.program.groups.rows() {
-            find_candidates(self.program, group, marking, found)?;
+    fn choice_by(&self, search: &Search, marking: &Marking, found: &mut Candidates) -> Result<bool, Fault> {
+        let mut perhaps = Vec::new();
+        search.immediate.find(marking, &mut perhaps);
+        let group = |&t: &u32| self.program.group_of[t as usize];
+        let priority = |&t: &u32| match self.program.firing[t as usize] {
+            Firing::Immediate { priority, .. } => priority,
+            _ => 0,
+        };
+        perhaps.sort_unstable_by_key(|t| (group(t), Reverse(priority(t)), *t));
+        for members in perhaps.chunk_by(|a, b| group(a) == group(b)) {
+            find_candidates_among(self.program, members, marking, found)?;
             if !found.transitions().is_empty() {
                 return Ok(true);
             }
@@ -100,12 +162,10 @@ pub(crate) struct Step {
 }
 
 /// The graph of markings that one marking leads to in zero time; reused for many markings.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Settling {
-    counters: usize,
-    /// The counters of all markings in sequence; marking 0 is the start.
-    markings: Vec<u32>,
-    table: HashTable<u32>,
+    /// The markings; marking 0 is the start.
+    markings: Store,
     /// Per marking, the start of its steps; one more entry for the end.
     starts: Vec<u32>,
     steps: Vec<Step>,
@@ -113,25 +173,35 @@ pub(crate) struct Settling {
     before: Vec<(u32, u32)>,
     visits: Vec<f64>,
     found: Candidates,
-    marking: Vec<u32>,
+    marking: Marking,
+    next: Marking,
 }
 
 impl Settling {
+    /// Returns a graph without markings, for the net of `rules`.
+    pub(crate) fn new(rules: &Rules<'_>) -> Self {
+        Self {
+            markings: rules.store(),
+            starts: Vec::new(),
+            steps: Vec::new(),
+            before: Vec::new(),
+            visits: Vec::new(),
+            found: Candidates::default(),
+            marking: rules.start(),
+            next: rules.start(),
+        }
+    }
+
     /// Explores all markings that can follow `start` in zero time, in canonical form.
-    pub(crate) fn explore(&mut self, rules: &Rules<'_>, start: &[u32]) -> Result<(), ExploreError> {
-        self.counters = start.len();
+    pub(crate) fn explore(&mut self, rules: &Rules<'_>, start: &Marking) -> Result<(), ExploreError> {
         self.markings.clear();
-        self.table.clear();
         self.steps.clear();
         self.before.clear();
         self.starts.clear();
         self.starts.push(0);
-        let mut first = std::mem::take(&mut self.marking);
-        first.clear();
-        first.extend_from_slice(start);
-        rules.sort(&mut first);
-        self.add(&first, (0, u32::MAX));
-        self.marking = first;
+        self.next.copy_from(start);
+        rules.sort(&mut self.next);
+        self.add((0, u32::MAX));
         let mut at = 0;
         while at < self.before.len() {
             if self.before.len() > MOST_VANISHING {
@@ -146,37 +216,28 @@ impl Settling {
 
     fn expand(&mut self, rules: &Rules<'_>, at: usize) -> Result<(), Fault> {
         let mut found = std::mem::take(&mut self.found);
-        let mut marking = std::mem::take(&mut self.marking);
-        if rules.choice(self.marking(at), &mut found)? {
+        self.markings.read(at, &mut self.marking);
+        if rules.choice(&self.marking, &mut found)? {
             let total: f64 = found.exact_weights().iter().sum();
-            for (&transition, &weight) in found.transitions().iter().zip(found.exact_weights()) {
-                marking.clear();
-                marking.extend_from_slice(self.marking(at));
-                fire(rules.program, transition as usize, &mut marking)?;
-                rules.sort(&mut marking);
-                let to = self.add(&marking, (number(at), transition));
+            for (&transition, weight) in found.transitions().iter().zip(found.exact_weights()) {
+                self.next.copy_from(&self.marking);
+                self.next.fire(rules.program, transition as usize)?;
+                rules.sort(&mut self.next);
+                let to = self.add((number(at), transition));
                 self.steps.push(Step { to, transition, probability: weight / total });
             }
         }
-        (self.found, self.marking) = (found, marking);
+        self.found = found;
         Ok(())
     }
 
-    /// Returns the number of a marking; for a new marking, records how it was reached.
-    fn add(&mut self, marking: &[u32], before: (u32, u32)) -> u32 {
-        let (markings, counters) = (&mut self.markings, self.counters);
-        let row = |i: u32| i as usize * counters..(i as usize + 1) * counters;
-        let entry = self.table.entry(hash(marking), |&i| markings[row(i)] == *marking, |&i| hash(&markings[row(i)]));
-        match entry {
-            Entry::Occupied(entry) => *entry.get(),
-            Entry::Vacant(entry) => {
-                let new = number(self.before.len());
-                entry.insert(new);
-                markings.extend_from_slice(marking);
-                self.before.push(before);
-                new
-            }
+    /// Returns the number of the marking `next`; for a new marking, records how it was reached.
+    fn add(&mut self, before: (u32, u32)) -> u32 {
+        let (number, new) = self.markings.insert(&self.next);
+        if new {
+            self.before.push(before);
         }
+        number
     }
 
     /// Returns the number of markings, including the start.
@@ -184,9 +245,9 @@ impl Settling {
         self.before.len()
     }
 
-    /// Returns marking `i`.
-    pub(crate) fn marking(&self, i: usize) -> &[u32] {
-        &self.markings[i * self.counters..(i + 1) * self.counters]
+    /// Writes marking `i` to `marking`.
+    pub(crate) fn read(&self, i: usize, marking: &mut Marking) {
+        self.markings.read(i, marking);
     }
 
     /// Returns the steps that can fire in marking `i`; empty if it is tangible or a goal.
@@ -310,12 +371,4 @@ impl Settling {
 
 fn number(node: usize) -> u32 {
     u32::try_from(node).expect("the number of markings is limited")
-}
-
-fn hash(marking: &[u32]) -> u64 {
-    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    marking.iter().fold(FACTOR, |code, &tokens| {
-        let product = u128::from(code ^ u64::from(tokens)) * u128::from(FACTOR);
-        (product as u64) ^ ((product >> 64) as u64).rotate_left(32)
-    })
 }

@@ -1,8 +1,10 @@
 //! Properties of all markings: deadlocks, liveness, home states, recurrent classes.
 
 use crate::compile::Program;
-use crate::semantics::{Candidates, fire, rate};
+use crate::semantics::{Candidates, rate};
+use crate::solve::canonical::Canonical;
 use crate::solve::explore_error::ExploreError;
+use crate::solve::marking::Marking;
 use crate::solve::space::StateSpace;
 use crate::solve::vanish::{Rules, Settling};
 use tailspn_common::graph::{Components, components};
@@ -90,18 +92,18 @@ impl StateSpace {
             let own = found.of[state];
             terminal[own as usize] &= rates.row(state).iter().all(|&(next, _)| found.of[next as usize] == own);
         }
+        let of_component = |component: usize| &members[starts[component] as usize..starts[component + 1] as usize];
+        let (mut closed, open): (Vec<usize>, Vec<usize>) = (0..found.count).partition(|&component| terminal[component]);
+        closed.sort_unstable_by_key(|&component| of_component(component)[0]);
         let mut judge = Judge::new(self, program, &found);
         judge.start()?;
-        let mut recurrent = Vec::new();
-        for component in 0..found.count {
-            let states = &members[starts[component] as usize..starts[component + 1] as usize];
-            judge.component(states, terminal[component])?;
-            if terminal[component] {
-                recurrent.push(ClosedClass { first: states[0], states: states.len() as u32 });
-            }
+        for component in closed.iter().chain(&open) {
+            judge.component(of_component(*component), terminal[*component])?;
         }
-        recurrent.sort_unstable_by_key(|class| class.first);
-        let (liveness, lost) = judge.liveness(recurrent.len());
+        let class =
+            |component| ClosedClass { first: of_component(component)[0], states: of_component(component).len() as u32 };
+        let recurrent: Vec<ClosedClass> = closed.into_iter().map(class).collect();
+        let (liveness, lost) = judge.liveness(&recurrent);
         // with exchangeable parts, a path back to the first state leads to each of the markings that it represents
         let starts_alone = match self.chain.initial[..] {
             _ if self.canonical.is_none() => true,
@@ -112,117 +114,157 @@ impl StateSpace {
     }
 }
 
-/// Examines the firings in the states of one component after the other.
+/// A set of transitions.
+#[derive(Debug)]
+struct Transitions {
+    contains: Vec<bool>,
+    members: Vec<u32>,
+}
+
+impl Transitions {
+    fn none(of: &Program) -> Self {
+        Self { contains: vec![false; of.transitions()], members: Vec::new() }
+    }
+
+    fn add(&mut self, t: u32) {
+        if !std::mem::replace(&mut self.contains[t as usize], true) {
+            self.members.push(t);
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.members.len() == self.contains.len()
+    }
+
+    fn clear(&mut self) {
+        self.members.drain(..).for_each(|t| self.contains[t as usize] = false);
+    }
+
+    /// Adds the transitions that correspond to members in parts that may be exchanged.
+    fn level(&mut self, canonical: &Canonical) {
+        canonical.level_flags(&mut self.contains);
+        self.members = (0..).zip(&self.contains).filter(|(_, is)| **is).map(|(t, _)| t).collect();
+    }
+}
+
+/// Examines the firings in the states of one component after the other; first of the terminal ones, by their first state.
 struct Judge<'a> {
     space: &'a StateSpace,
     rules: Rules<'a>,
     components: &'a Components,
-    fires: Vec<bool>,
-    /// Per transition: true if it fires on a cycle within a component.
-    returns: Vec<bool>,
-    /// Per transition: number of terminal components in which it fires.
-    terminals: Vec<usize>,
-    lost: Vec<Option<u32>>,
-    /// Per transition: true if it fires in the current component.
-    here: Vec<bool>,
+    fires: Transitions,
+    /// Transitions that fire on a cycle within a component.
+    returns: Transitions,
+    /// Number of terminal components so far.
+    terminals: usize,
+    /// Per transition: number of terminal components before the first one in which it does not fire.
+    kept: Vec<usize>,
+    /// Transitions that fire in the current component.
+    here: Transitions,
     settling: Settling,
-    found: Candidates,
+    candidates: Candidates,
+    timed: Vec<u32>,
+    /// Markings in work.
+    marking: Marking,
+    next: Marking,
+    end: Marking,
 }
 
 impl<'a> Judge<'a> {
     fn new(space: &'a StateSpace, program: &'a Program, components: &'a Components) -> Self {
-        let count = program.transitions();
+        let rules = space.rules(program);
         Self {
             space,
-            rules: space.rules(program),
+            rules,
             components,
-            fires: vec![false; count],
-            returns: vec![false; count],
-            terminals: vec![0; count],
-            lost: vec![None; count],
-            here: vec![false; count],
-            settling: Settling::default(),
-            found: Candidates::default(),
+            fires: Transitions::none(program),
+            returns: Transitions::none(program),
+            terminals: 0,
+            kept: vec![0; program.transitions()],
+            here: Transitions::none(program),
+            settling: Settling::new(&rules),
+            candidates: Candidates::default(),
+            timed: Vec::new(),
+            marking: rules.start(),
+            next: rules.start(),
+            end: rules.start(),
         }
     }
 
     /// Examines the firings before the first tangible marking.
     fn start(&mut self) -> Result<(), ExploreError> {
-        let initial = self.rules.program.initial.clone();
-        self.zero_time(&initial, u32::MAX, false)?;
+        self.zero_time(u32::MAX, false)?;
         self.level();
-        for (fires, here) in self.fires.iter_mut().zip(&self.here) {
-            *fires |= here;
-        }
+        self.here.members.iter().for_each(|&t| self.fires.add(t));
         Ok(())
     }
 
     fn component(&mut self, states: &[u32], terminal: bool) -> Result<(), ExploreError> {
-        self.here.fill(false);
-        let mut marking = self.rules.program.initial.clone();
-        let mut next = marking.clone();
-        let nothing_new = |judge: &Self| {
-            let all = |flags: &[bool]| flags.iter().all(|&flag| flag);
-            if terminal { all(&judge.here) } else { all(&judge.fires) && all(&judge.returns) }
-        };
+        self.here.clear();
         for &state in states {
-            if nothing_new(self) {
+            let nothing_new =
+                if terminal { self.here.is_full() } else { self.fires.is_full() && self.returns.is_full() };
+            if nothing_new {
                 break;
             }
-            self.space.store.read(state as usize, &mut marking);
-            if !self.rules.is_goal(&marking)? {
-                self.state(state, &marking, &mut next, terminal)?;
+            self.space.store.read(state as usize, &mut self.marking);
+            if !self.rules.is_goal(&self.marking)? {
+                self.state(state, terminal)?;
             }
         }
         self.level();
-        for t in 0..self.here.len() {
-            self.fires[t] |= self.here[t];
+        for &t in &self.here.members {
+            self.fires.add(t);
             if terminal {
-                self.returns[t] |= self.here[t];
-                self.terminals[t] += usize::from(self.here[t]);
-                if !self.here[t] {
-                    self.lost[t] = Some(self.lost[t].map_or(states[0], |first| first.min(states[0])));
-                }
+                self.returns.add(t);
+                self.kept[t as usize] += usize::from(self.kept[t as usize] == self.terminals);
             }
         }
+        self.terminals += usize::from(terminal);
         Ok(())
     }
 
     /// Transitions of exchangeable parts fire in equal numbers of markings.
     fn level(&mut self) {
         if let Some(canonical) = &self.space.canonical {
-            canonical.level_flags(&mut self.here);
-            canonical.level_flags(&mut self.returns);
+            self.here.level(canonical);
+            self.returns.level(canonical);
         }
     }
 
-    fn state(&mut self, state: u32, marking: &[u32], next: &mut [u32], terminal: bool) -> Result<(), ExploreError> {
+    /// Examines the firings in the state whose marking is `marking`.
+    fn state(&mut self, state: u32, terminal: bool) -> Result<(), ExploreError> {
         let program = self.rules.program;
         let own = self.components.of[state as usize];
-        for &t in &program.timed {
-            if rate(program, t as usize, marking)? <= 0.0 {
+        let mut timed = std::mem::take(&mut self.timed);
+        for &t in self.rules.timed(&self.marking, &mut timed) {
+            if rate(program, t as usize, &self.marking)? <= 0.0 {
                 continue;
             }
-            self.here[t as usize] = true;
-            next.copy_from_slice(marking);
-            fire(program, t as usize, next)?;
-            if self.rules.is_vanishing(next, program.affects_groups.row(t as usize), &mut self.found)? {
-                let back = self.zero_time(next, own, terminal)?;
-                self.returns[t as usize] |= back;
-            } else if !terminal {
-                self.returns[t as usize] |= self.is_in(next, own);
+            self.here.add(t);
+            self.next.copy_from(&self.marking);
+            self.next.fire(program, t as usize)?;
+            let groups = program.affects_groups.row(t as usize);
+            let back = if self.rules.is_vanishing(&self.next, groups, &mut self.candidates)? {
+                self.zero_time(own, terminal)?
+            } else {
+                !terminal && self.is_in(&self.next, own)
+            };
+            if back {
+                self.returns.add(t);
             }
         }
+        self.timed = timed;
         Ok(())
     }
 
-    fn is_in(&self, marking: &[u32], component: u32) -> bool {
-        self.space.find(marking).is_some_and(|state| self.components.of[state as usize] == component)
+    fn is_in(&self, marking: &Marking, component: u32) -> bool {
+        self.space.state_of(marking).is_some_and(|state| self.components.of[state as usize] == component)
     }
 
-    /// Explores the immediate firings from a vanishing marking; returns true if some of them lead back to the component.
-    fn zero_time(&mut self, entry: &[u32], own: u32, terminal: bool) -> Result<bool, ExploreError> {
-        self.settling.explore(&self.rules, entry)?;
+    /// Explores the immediate firings from the vanishing marking `next`; returns true if some of them lead back to the component.
+    fn zero_time(&mut self, own: u32, terminal: bool) -> Result<bool, ExploreError> {
+        self.settling.explore(&self.rules, &self.next)?;
         let count = self.settling.len();
         let back = self.leading_to(own, terminal);
         let loops = (0..count).any(|i| self.settling.steps(i).iter().any(|step| step.to as usize <= i));
@@ -232,19 +274,24 @@ impl<'a> Judge<'a> {
         });
         for i in 0..count {
             for step in self.settling.steps(i) {
-                let (t, to) = (step.transition as usize, step.to as usize);
-                self.here[t] = true;
-                self.returns[t] |= back[to] || within.as_ref().is_some_and(|of| of[i] == of[to]);
+                let to = step.to as usize;
+                self.here.add(step.transition);
+                if back[to] || within.as_ref().is_some_and(|of| of[i] == of[to]) {
+                    self.returns.add(step.transition);
+                }
             }
         }
         Ok(back[0])
     }
 
     /// Returns, for each marking of the current exploration of immediate firings, true if it leads to the component.
-    fn leading_to(&self, own: u32, terminal: bool) -> Vec<bool> {
+    fn leading_to(&mut self, own: u32, terminal: bool) -> Vec<bool> {
         let count = self.settling.len();
-        let is_back = |i: usize| terminal || (self.settling.is_end(i) && self.is_in(self.settling.marking(i), own));
-        let mut back: Vec<bool> = (0..count).map(is_back).collect();
+        let mut back = vec![terminal; count];
+        for i in (0..count).filter(|&i| !terminal && self.settling.is_end(i)) {
+            self.settling.read(i, &mut self.end);
+            back[i] = self.is_in(&self.end, own);
+        }
         let mut changed = !terminal;
         while changed {
             changed = false;
@@ -258,19 +305,20 @@ impl<'a> Judge<'a> {
         back
     }
 
-    fn liveness(self, classes: usize) -> (Vec<Liveness>, Vec<Option<u32>>) {
-        let judged = (0..self.fires.len()).map(|t| {
-            if self.terminals[t] == classes {
+    fn liveness(self, recurrent: &[ClosedClass]) -> (Vec<Liveness>, Vec<Option<u32>>) {
+        let judged = self.kept.iter().enumerate().map(|(t, &kept)| {
+            if kept == recurrent.len() {
                 Liveness::Live
-            } else if self.returns[t] {
+            } else if self.returns.contains[t] {
                 Liveness::Repeated
-            } else if self.fires[t] {
+            } else if self.fires.contains[t] {
                 Liveness::Finite
             } else {
                 Liveness::Dead
             }
         });
-        (judged.collect(), self.lost)
+        let lost = self.kept.iter().map(|&kept| recurrent.get(kept).map(|class| class.first));
+        (judged.collect(), lost.collect())
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::compile::Program;
 use crate::semantics::{Candidates, Fault, find_candidates, fire, rate};
 use crate::solve::explore_error::ExploreError;
+use crate::solve::marking::Marking;
 use crate::solve::store::Store;
 use crate::solve::vanish::{Rules, Settling};
 
@@ -53,73 +54,92 @@ pub fn replay(program: &Program, transitions: &[u32], marking: &mut [u32]) -> Re
     Ok(())
 }
 
-/// Returns the transitions that lead from the initial marking to a state; each is numbered as in the canonical marking in which it fires.
-pub(crate) fn sequence(
-    rules: &Rules<'_>,
-    store: &Store,
-    parents: &[u32],
-    state: u32,
-) -> Result<Vec<u32>, ExploreError> {
-    let mut states = vec![state];
-    let mut at = state;
-    while parents[at as usize] != at {
-        at = parents[at as usize];
-        states.push(at);
-    }
-    let program = rules.program;
-    let mut marking = program.initial.clone();
-    let mut target = marking.clone();
-    let mut path = Vec::new();
-    let mut settling = Settling::default();
-    store.read(at as usize, &mut target);
-    settle_to(rules, &marking, &mut settling, &|marking| rules.is_as(marking, &target), &mut path)?;
-    for pair in states.windows(2).rev() {
-        store.read(pair[1] as usize, &mut marking);
-        store.read(pair[0] as usize, &mut target);
-        step_to(rules, &marking, &mut settling, &|marking| rules.is_as(marking, &target), &mut path)?;
-    }
-    Ok(path)
+/// Looks for short firing sequences.
+pub(crate) struct Stepper<'a> {
+    pub(crate) rules: Rules<'a>,
+    settling: Settling,
+    timed: Vec<u32>,
+    /// A marking in work.
+    settled: Marking,
+    /// The initial marking, and three markings in work.
+    spare: Option<[Marking; 4]>,
 }
 
-/// Appends to `path` the transitions that lead in zero time from a marking to a marking with `is_there`; returns false if there are none.
-pub(crate) fn settle_to(
-    rules: &Rules<'_>,
-    from: &[u32],
-    settling: &mut Settling,
-    is_there: &dyn Fn(&[u32]) -> bool,
-    path: &mut Vec<u32>,
-) -> Result<bool, ExploreError> {
-    if is_there(from) {
-        return Ok(true);
+impl<'a> Stepper<'a> {
+    pub(crate) fn new(rules: Rules<'a>) -> Self {
+        Self { rules, settling: Settling::new(&rules), timed: Vec::new(), settled: rules.start(), spare: None }
     }
-    settling.explore(rules, from)?;
-    let Some(there) = (0..settling.len()).find(|&i| is_there(settling.marking(i))) else { return Ok(false) };
-    settling.path(there, path);
-    Ok(true)
-}
 
-/// Appends to `path` one timed firing and the immediate firings after it that lead to a marking with `is_there`;
-/// appends nothing if there are none.
-pub(crate) fn step_to(
-    rules: &Rules<'_>,
-    from: &[u32],
-    settling: &mut Settling,
-    is_there: &dyn Fn(&[u32]) -> bool,
-    path: &mut Vec<u32>,
-) -> Result<(), ExploreError> {
-    let program = rules.program;
-    let mut next = from.to_vec();
-    for &t in &program.timed {
-        if rate(program, t as usize, from)? <= 0.0 {
-            continue;
+    /// Returns the transitions that lead from the initial marking to a state; each is numbered as in the canonical marking in which
+    /// it fires.
+    pub(crate) fn sequence(&mut self, store: &Store, parents: &[u32], state: u32) -> Result<Vec<u32>, ExploreError> {
+        let mut states = vec![state];
+        let mut at = state;
+        while parents[at as usize] != at {
+            at = parents[at as usize];
+            states.push(at);
         }
-        next.copy_from_slice(from);
-        fire(program, t as usize, &mut next)?;
-        path.push(t);
-        if settle_to(rules, &next, settling, is_there, path)? {
-            return Ok(());
+        let rules = self.rules;
+        let new = || [rules.start(), rules.start(), rules.start(), rules.start()];
+        let [start, mut marking, mut next, mut target] = self.spare.take().unwrap_or_else(new);
+        let mut path = Vec::new();
+        store.read(at as usize, &mut target);
+        self.settle_to(&start, &|marking| rules.is_as(marking, &target), &mut path)?;
+        for pair in states.windows(2).rev() {
+            store.read(pair[1] as usize, &mut marking);
+            store.read(pair[0] as usize, &mut target);
+            self.step_to(&marking, &mut next, &|marking| rules.is_as(marking, &target), &mut path)?;
         }
-        path.pop();
+        self.spare = Some([start, marking, next, target]);
+        Ok(path)
     }
-    Ok(())
+
+    /// Appends to `path` the transitions that lead in zero time from a marking to a marking with `is_there`; returns false if there
+    /// are none.
+    pub(crate) fn settle_to(
+        &mut self,
+        from: &Marking,
+        is_there: &dyn Fn(&Marking) -> bool,
+        path: &mut Vec<u32>,
+    ) -> Result<bool, ExploreError> {
+        if is_there(from) {
+            return Ok(true);
+        }
+        self.settling.explore(&self.rules, from)?;
+        for i in 0..self.settling.len() {
+            self.settling.read(i, &mut self.settled);
+            if is_there(&self.settled) {
+                self.settling.path(i, path);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Appends to `path` one timed firing and the immediate firings after it that lead to a marking with `is_there`;
+    /// appends nothing if there are none. `next` is working memory.
+    pub(crate) fn step_to(
+        &mut self,
+        from: &Marking,
+        next: &mut Marking,
+        is_there: &dyn Fn(&Marking) -> bool,
+        path: &mut Vec<u32>,
+    ) -> Result<(), ExploreError> {
+        let program = self.rules.program;
+        let mut timed = std::mem::take(&mut self.timed);
+        for &t in self.rules.timed(from, &mut timed) {
+            if rate(program, t as usize, from)? <= 0.0 {
+                continue;
+            }
+            next.copy_from(from);
+            next.fire(program, t as usize)?;
+            path.push(t);
+            if self.settle_to(next, is_there, path)? {
+                break;
+            }
+            path.pop();
+        }
+        self.timed = timed;
+        Ok(())
+    }
 }

@@ -35,9 +35,9 @@ impl StateSpace {
         if suspects.is_empty() {
             return Ok(found);
         }
-        let mut marking = program.initial.clone();
+        let mut marking = self.blank();
         for &state in self.dead() {
-            self.marking(state as usize, &mut marking);
+            self.store.read(state as usize, &mut marking);
             let before = found.held.len();
             for &t in &suspects {
                 if is_enabled(program, t as usize, &marking)? {
@@ -60,12 +60,12 @@ impl StateSpace {
     /// Returns the transitions of `suspects` that are enabled in some state, but never with a rate above 0.
     fn never(&self, program: &Program, suspects: Vec<u32>) -> Result<Vec<u32>, ExploreError> {
         let mut open: Vec<(u32, bool)> = suspects.into_iter().map(|t| (t, false)).collect();
-        let mut marking = program.initial.clone();
+        let mut marking = self.blank();
         for state in 0..self.explored() {
             if open.is_empty() {
                 break;
             }
-            self.marking(state, &mut marking);
+            self.store.read(state, &mut marking);
             let mut fires = Vec::new();
             for (t, enabled) in &mut open {
                 if is_enabled(program, *t as usize, &marking)? {

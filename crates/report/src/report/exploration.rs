@@ -180,7 +180,7 @@ fn bounds(graph: &MarkingGraph, program: &Program) -> Vec<MarkingBound> {
     let row = |(&(bound, state), name): (&(u64, u32), &String)| MarkingBound {
         name: name.clone(),
         bound,
-        path: names(program, &graph.path_to(state)),
+        path: Some(names(program, &graph.path_to(state))),
     };
     graph.peaks().iter().zip(&program.place_names).map(row).collect()
 }

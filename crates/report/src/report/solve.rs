@@ -14,7 +14,7 @@ use crate::report::passage::PassageSection;
 use crate::report::solve_numbers::{RewardRow, SteadySection, TimeSection, WithinSection, marked};
 use crate::report::summary::{NetSummary, Subject};
 use crate::sim::NotFolded;
-use crate::solve::{Coverability, ExploreError, Liveness, Pump, StateSpace, Unbounded, Verdicts};
+use crate::solve::{Coverability, ExploreError, Liveness, Paths, Pump, StateSpace, Unbounded, Verdicts};
 
 /// All results of the solution of a net.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -215,8 +215,9 @@ pub struct MarkingBound {
     pub name: String,
     /// Largest number of tokens in the place, of all classes.
     pub bound: u64,
-    /// Transitions after which the place holds that many tokens.
-    pub path: Vec<String>,
+    /// Transitions after which the place holds that many tokens; none in a large net, if the sequences have more than a million
+    /// firings together.
+    pub path: Option<Vec<String>>,
 }
 
 /// Markings in which nothing can fire.
@@ -317,7 +318,7 @@ impl SolveReport {
         };
         let transition = |name: &String| !hidden.transitions.contains(name);
         self.bounds.retain(|row| place(&row.name));
-        self.bounds.iter_mut().for_each(|row| row.path.retain(transition));
+        self.bounds.iter_mut().filter_map(|row| row.path.as_mut()).for_each(|path| path.retain(transition));
         self.liveness.retain(|row| transition(&row.name));
         self.liveness.iter_mut().filter_map(|row| row.lost_after.as_mut()).for_each(|path| path.retain(transition));
         if let Some(row) = &mut self.deadlocks {
@@ -402,7 +403,8 @@ pub fn solve_report(
     program: &Program,
     subject: &Subject<'_>,
 ) -> Result<SolveReport, ExploreError> {
-    let bounds = bounds(space, program)?;
+    let mut witnesses = Witnesses { paths: space.paths(program), program, left: MOST_FIRINGS };
+    let bounds = bounds(space, &mut witnesses)?;
     let safe = bounds.iter().all(|row| row.bound <= 1);
     let partial = space.stopped().is_some();
     Ok(SolveReport {
@@ -415,7 +417,7 @@ pub fn solve_report(
         deadlocks: deadlocks(space, program)?,
         zero_rates: zero_rates(space, program)?,
         verdicts: verdicts.map(VerdictRow::new),
-        liveness: verdicts.map_or(Ok(Vec::new()), |verdicts| liveness(space, verdicts, program))?,
+        liveness: verdicts.map_or(Ok(Vec::new()), |verdicts| liveness(verdicts, &mut witnesses))?,
         ..SolveReport::empty(subject)
     })
 }
@@ -434,10 +436,37 @@ fn state_space(space: &StateSpace) -> StateSpaceRow {
     }
 }
 
-fn bounds(space: &StateSpace, program: &Program) -> Result<Vec<MarkingBound>, ExploreError> {
-    let rows = space.peaks().iter().zip(&program.place_names).enumerate();
+/// Number of firings that the sequences of a report may have together. Further sequences are left out, because a large net has as
+/// many as it has nodes, and each may be as long.
+const MOST_FIRINGS: usize = 1_000_000;
+
+/// Firing sequences of a report.
+struct Witnesses<'a> {
+    paths: Paths<'a>,
+    program: &'a Program,
+    /// Number of firings that further sequences may have.
+    left: usize,
+}
+
+impl Witnesses<'_> {
+    /// Returns a sequence with the names of its transitions; none if the sequences so far are long enough.
+    fn find(
+        &mut self,
+        path: impl FnOnce(&mut Paths<'_>) -> Result<Vec<u32>, ExploreError>,
+    ) -> Result<Option<Vec<String>>, ExploreError> {
+        if self.left == 0 {
+            return Ok(None);
+        }
+        let path = path(&mut self.paths)?;
+        self.left = self.left.saturating_sub(path.len());
+        Ok(Some(names(self.program, &path)))
+    }
+}
+
+fn bounds(space: &StateSpace, witnesses: &mut Witnesses<'_>) -> Result<Vec<MarkingBound>, ExploreError> {
+    let rows = space.peaks().iter().zip(&witnesses.program.place_names).enumerate();
     rows.map(|(place, (peak, name))| {
-        let path = names(program, &space.path_to_peak(program, place)?);
+        let path = witnesses.find(|paths| paths.to_peak(place))?;
         Ok(MarkingBound { name: name.clone(), bound: peak.tokens, path })
     })
     .collect()
@@ -463,12 +492,12 @@ fn zero_rates(space: &StateSpace, program: &Program) -> Result<Option<ZeroRateRo
     Ok((!row.held.is_empty() || !row.never.is_empty()).then_some(row))
 }
 
-fn liveness(space: &StateSpace, verdicts: &Verdicts, program: &Program) -> Result<Vec<LivenessRow>, ExploreError> {
-    let rows = program.transition_names.iter().zip(verdicts.liveness.iter().zip(&verdicts.lost));
+fn liveness(verdicts: &Verdicts, witnesses: &mut Witnesses<'_>) -> Result<Vec<LivenessRow>, ExploreError> {
+    let rows = witnesses.program.transition_names.iter().zip(verdicts.liveness.iter().zip(&verdicts.lost));
     rows.map(|(name, (&liveness, &lost))| {
         let lost_after = match (liveness, lost) {
             (Liveness::Dead, _) | (_, None) => None,
-            (_, Some(state)) => Some(names(program, &space.path_to(program, state)?)),
+            (_, Some(state)) => witnesses.find(|paths| paths.to(state))?,
         };
         Ok(LivenessRow { name: name.clone(), level: liveness.level(), lost_after })
     })

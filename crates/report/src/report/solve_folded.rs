@@ -146,19 +146,23 @@ impl View<'_> {
 
     /// Returns the bounds of the original places, each with a sequence that reaches it.
     fn bounds(&self, folded: &[MarkingBound]) -> Vec<MarkingBound> {
-        let paths: Vec<Vec<TransitionId>> = folded.iter().map(|row| self.ids(&row.path)).collect();
+        let ids = |row: &MarkingBound| row.path.as_ref().map(|path| self.ids(path));
+        let paths: Vec<Option<Vec<TransitionId>>> = folded.iter().map(ids).collect();
         let place = |p: usize| {
             let all = self.folding.places(PlaceId::from_index(p));
             let reached = all.iter().filter(|own| folded[own.place.index()].bound > 0);
             // the local marking with the most tokens; of several, the first that is reached
-            let steps = |own: &FoldedPlace| std::cmp::Reverse(paths[own.place.index()].len());
+            let steps = |own: &FoldedPlace| std::cmp::Reverse(paths[own.place.index()].as_ref().map(Vec::len));
             let own = reached.max_by_key(|own| (own.tokens, steps(own))).unwrap_or(&all[0]);
             let (row, path) = (&folded[own.place.index()], &paths[own.place.index()]);
             let to = own.replica.filter(|_| row.bound > 0).map(|replica| (own.place, replica));
-            let path = Replay::new(self.folding).path(path, to).unwrap_or_default();
+            let path = path.as_ref().map(|path| {
+                let path = Replay::new(self.folding).path(path, to).unwrap_or_default();
+                path.into_iter().map(|t| self.name(t)).collect()
+            });
             let bound = if to.is_some() { u64::from(own.tokens) } else { row.bound };
             let name = self.net.places()[p].id.clone();
-            MarkingBound { name, bound, path: path.into_iter().map(|t| self.name(t)).collect() }
+            MarkingBound { name, bound, path }
         };
         (0..self.net.places().len()).map(place).collect()
     }

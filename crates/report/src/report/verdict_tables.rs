@@ -76,7 +76,8 @@ impl Findings<'_> {
         let unbounded = self.unbounded.iter().flat_map(|row| &row.places).map(infinite);
         let row = |(i, row): (usize, &MarkingBound)| {
             let bound = Number::new(format!("/bounds/{i}/bound"), row.bound as f64, "tokens");
-            vec![row.name.clone().into(), bound.into(), steps(&row.path).into()]
+            let path = row.path.as_ref().map(|path| steps(path));
+            vec![row.name.clone().into(), bound.into(), path.into()]
         };
         let table = Table::new("Bounds", note, columns).rows(unbounded).rows(self.bounds.iter().enumerate().map(row));
         table.most(MOST_ROWS).show(if self.unbounded.is_some() { Show::Csv } else { Show::Always })

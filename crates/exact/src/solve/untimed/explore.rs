@@ -3,11 +3,11 @@
 use std::time::Instant;
 
 use crate::compile::{Csr, Program};
-use crate::semantics::fire;
 use crate::solve::explore_error::{ExploreError, Incomplete, Unbounded};
 use crate::solve::growth::{Grown, Growth};
+use crate::solve::marking::Marking;
 use crate::solve::reach::{LOOK, Limits, MOST};
-use crate::solve::store::{Store, varying};
+use crate::solve::store::Store;
 use crate::solve::untimed::rules::{Priorities, Rules};
 use crate::solve::untimed::space::{MarkingGraph, Step, path};
 use crate::solve::vanish;
@@ -69,7 +69,7 @@ impl<'a> Explorer<'a> {
     fn new(rules: Rules<'a>, limits: &'a Limits, watch: &'a dyn Watch) -> Self {
         let program = rules.program;
         Self {
-            store: Store::new(&program.initial, &varying(program)),
+            store: Store::new(program, None),
             peaks: vec![(0, 0); program.places()],
             rules,
             limits,
@@ -85,7 +85,7 @@ impl<'a> Explorer<'a> {
 
     fn run(&mut self) -> Result<(), Halt> {
         let program = self.rules.program;
-        let mut marking = program.initial.clone();
+        let mut marking = Marking::plain(&program.initial);
         let mut next = marking.clone();
         let mut firing = Vec::new();
         self.state(Step { transition: u32::MAX, to: 0 }, &marking)?;
@@ -100,8 +100,8 @@ impl<'a> Explorer<'a> {
                 self.dead.push(at as u32);
             }
             for &transition in &firing {
-                next.copy_from_slice(&marking);
-                fire(program, transition as usize, &mut next)?;
+                next.copy_from(&marking);
+                next.fire(program, transition as usize)?;
                 let to = self.state(Step { transition, to: at as u32 }, &next)?;
                 self.steps.push(Step { transition, to });
             }
@@ -129,7 +129,7 @@ impl<'a> Explorer<'a> {
     }
 
     /// Returns the number of a state; a new state, found by the step `parent`, is checked for unbounded growth.
-    fn state(&mut self, parent: Step, marking: &[u32]) -> Result<u32, Halt> {
+    fn state(&mut self, parent: Step, marking: &Marking) -> Result<u32, Halt> {
         let (state, new) = self.store.insert(marking);
         if !new {
             return Ok(state);
@@ -182,9 +182,8 @@ fn prove(
     to: u32,
 ) -> Result<Option<Unbounded>, ExploreError> {
     let program = rules.program;
-    let Some(grown) = Grown::between(&vanish::Rules { program, goal: None, canonical: None }, store, from, to) else {
-        return Ok(None);
-    };
+    let read = vanish::Rules { program, goal: None, canonical: None, search: None };
+    let Some(grown) = Grown::between(&read, store, from, to) else { return Ok(None) };
     let (prefix, cycle) = (path(parents, 0, from), path(parents, from, to));
     let mut found = Vec::new();
     let mut fires = |t: u32, marking: &[u32]| rules.find(marking, &mut found).map(|()| found.contains(&t));

@@ -48,7 +48,7 @@ impl MarkingGraph {
 
     /// Writes the marking of a state to `marking`, which has one number per counter.
     pub fn marking(&self, state: usize, marking: &mut [u32]) {
-        self.store.read(state, marking);
+        self.store.read_all(state, marking);
     }
 
     /// Returns the firings in a state, by transition; none in a dead state and in a state that was not explored.
