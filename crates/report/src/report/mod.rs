@@ -123,6 +123,7 @@ mod whatif;
 mod whatif_document;
 mod whatif_log;
 mod whatif_plot;
+mod witnesses;
 
 pub use crate::document::{Block, Cell, Column, Document, Figure, Form, Headline, Number, Piece, Report, Show, Table};
 pub use crate::estimate::{Doubt, Measured};
