@@ -78,8 +78,8 @@ fn load_all(args: &ReportArgs, terminal: &Terminal) -> Result<Vec<Shown>, Failur
         let alone = |what: &str| {
             Failure::helped(
                 Exit::Usage,
-                format!("`{source}` is {what} without a result before it"),
-                "plans and nets are shown with the preceding result",
+                format!("`{source}` is {what}, but no result precedes it"),
+                "list each plan or net after its result",
             )
         };
         match load(path, &source, terminal)? {

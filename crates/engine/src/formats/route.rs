@@ -19,8 +19,9 @@ const CLEAR: f64 = 3.0;
 const PIECES: u32 = 16;
 const PIECE: f64 = 24.0;
 const SAMPLES: u32 = 8;
-/// Maximum distance between two arcs that meet a node on the same side, and half the length of that side.
+/// Maximum distance between two arcs that meet a node on the same side.
 const PORTS: f64 = 7.0;
+/// Half the length of the part of a side on which arcs meet the node.
 const SIDE: f64 = 11.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -50,7 +50,7 @@ pub struct Sizing {
     pub measure: Measure,
     /// Seed of the replications. Default 0.
     pub seed: u64,
-    /// Threads; none for one per core.
+    /// Number of threads; `None` is one per core.
     pub threads: Option<NonZeroUsize>,
     /// True if the search adds slots, because the job's plan has no slots and workers would not affect the times of tasks.
     adds_slots: bool,

@@ -29,7 +29,7 @@ pub struct RemainingSettings {
     pub replications: Option<u64>,
     /// Seed; the same seed gives the same numbers on any number of threads. Default 0.
     pub seed: u64,
-    /// Threads; none for all cores. Default none.
+    /// Number of threads. Default `None`: one per core.
     pub threads: Option<NonZeroUsize>,
     /// Input size of the run \[MB\]; none to infer it from the tasks in the log. Default none.
     pub input_mb: Option<f64>,
