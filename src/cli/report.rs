@@ -21,6 +21,7 @@ use crate::cli::study::store_failure;
 const MOST_DRAWN: usize = 300;
 /// Maximum number of map tasks in a drawn net; more tasks look the same.
 const MAPS: u64 = 3;
+/// Maximum number of reduce tasks in a drawn net.
 const REDUCES: u64 = 2;
 
 /// Makes the page.

@@ -75,8 +75,9 @@ pub struct SizingOutcome {
 const MOST_MACHINES: u64 = 1024;
 /// Maximum number of sizes that are added on each side of the pilot's answer.
 const NEIGHBOURS: u64 = 6;
-/// Minimum and maximum number of replications of a size, in the pilot and at the first look of the search.
+/// Minimum and maximum number of replications of a size in the pilot.
 const PILOT: [u64; 2] = [60, 100];
+/// Minimum and maximum number of replications of a size at the first look of the search.
 const FIRST: [u64; 2] = [150, 500];
 /// Confidence of the pilot: low, so that few replications suffice for an interval of a quantile. It does not affect decisions.
 const PILOT_CONFIDENCE: f64 = 0.05;

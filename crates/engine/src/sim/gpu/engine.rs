@@ -56,8 +56,9 @@ const DISPATCH: Duration = Duration::from_millis(60);
 const LONGEST_DISPATCH: Duration = Duration::from_millis(75);
 /// A dispatch shorter than this gives no information about speed.
 const NOISE: Duration = Duration::from_micros(500);
-/// Maximum growth factor of a size, and the maximum after a dispatch that took too long.
+/// Maximum growth factor of a size.
 const GROWTH: f64 = 8.0;
+/// Maximum growth factor of a size after a dispatch that took too long.
 const SLOW_GROWTH: f64 = 2.0;
 /// A larger size is worthwhile if a replication costs at most this share of its previous cost.
 const CHEAPER: f64 = 0.87;

@@ -47,10 +47,11 @@ impl Default for Patience {
 /// device succeeds again, so that few chunks of the device are wasted.
 const TAKEN_OVER: u64 = 1024;
 
-/// Three limits: the number of replications of the first chunk, when the time of a replication on the device is still
-/// unknown; the target time of a chunk; and the maximum time of a chunk that grows.
+/// Number of replications of the first chunk, when the time of a replication on the device is still unknown.
 const FIRST_CHUNK: u64 = 256;
+/// Target time of a chunk.
 const CHUNK: Duration = Duration::from_millis(250);
+/// Maximum time of a chunk that grows.
 const LONGEST_CHUNK: Duration = Duration::from_secs(5);
 
 /// Maximum time of the CPU for the replications that a device replays.
