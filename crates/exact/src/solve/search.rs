@@ -21,9 +21,10 @@ pub(crate) struct Search {
 
 /// Transitions by the counters on which their enabling depends.
 ///
-/// A transition that lacks tokens in the initial marking can be enabled only if a counter that lacks them has changed: it is listed
-/// at one such counter. Any other transition is listed at all counters that it reads, and is also a candidate where none
-/// of these has changed, if it is enabled in the initial marking.
+/// A transition that lacks tokens in the initial marking can be enabled only if a counter that lacks tokens has
+/// changed. Such a transition is listed at one of these counters. Any other transition is listed at all counters that
+/// it reads. If it is enabled in the initial marking, it is also a candidate in markings in which none of these
+/// counters has changed.
 #[derive(Clone, Debug)]
 pub(crate) struct Triggers {
     by_counter: Csr<u32>,

@@ -17,7 +17,7 @@ pub struct ProgressModelReport {
     pub profiles: Vec<ProfileRow>,
     /// Kinds of tasks without a profile, with the reasons.
     pub left_out: Vec<String>,
-    /// The model itself.
+    /// The model.
     pub model: Model,
 }
 

@@ -14,9 +14,12 @@ use crate::watch::Watch;
 
 /// Replications between two checks of the clock.
 const ROUND: u64 = 256;
-/// The default number of replications is this number of task draws divided by the tasks, within the limits below.
+/// The default number of replications is this number of task draws divided by the number of tasks, but at least [`FEWEST`]
+/// and at most [`MOST`].
 const DRAWS: u64 = 10_000_000;
+/// Minimum of the default number of replications.
 const FEWEST: u64 = 100;
+/// Maximum of the default number of replications.
 const MOST: u64 = 2_000;
 /// A run counts as slower or faster than the plan if its factor is above or below 1 with this probability.
 const CLEARLY: f64 = 0.95;

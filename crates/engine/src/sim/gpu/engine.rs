@@ -41,7 +41,7 @@ pub(crate) trait DeviceEngine {
         stop: &dyn Fn() -> bool,
     ) -> Result<u64, DeviceFault>;
 
-    /// Minimum number of replications that keep the device busy; fewer take as long.
+    /// Minimum number of replications that keep the device busy; fewer replications take the same time.
     fn fill(&self) -> u64 {
         1
     }
