@@ -6,7 +6,7 @@ use crate::fold::unroll::Unrolled;
 use crate::net::expr::Expr;
 use crate::net::{Net, PlaceId, TransitionId};
 
-/// Limit below which a number of markings, computed by logarithms, is rounded to the exact integer.
+/// Limit for a number of markings that is computed by logarithms. Below this limit, it is rounded to the exact integer.
 const EXACT: f64 = 1e12;
 
 /// A net in which replicas are counted.

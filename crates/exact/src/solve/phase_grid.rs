@@ -10,7 +10,8 @@ pub(crate) struct Cdf {
     pub(crate) upper: Vec<f64>,
 }
 
-/// Product of rate and step above which a stage is too fast for the grid to resolve; it is appended after the other stages.
+/// Maximum product of rate and step of a stage that the grid can resolve. A faster stage is appended after the other
+/// stages.
 const FAST: f64 = 20.0;
 
 /// Entries of a step's matrix below this are dropped.

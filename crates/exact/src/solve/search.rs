@@ -7,7 +7,7 @@ use crate::semantics::is_enabled;
 use crate::solve::marking::Marking;
 use crate::solve::packed::varying;
 
-/// Number of varying counters from which a net is large. In smaller nets, looking at everything is as fast.
+/// Minimum number of varying counters of a large net. In smaller nets, looking at everything is as fast.
 const LARGE: usize = 1_000;
 
 /// Candidates for firing in a marking, by the counters that differ from the initial marking.

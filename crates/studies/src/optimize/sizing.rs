@@ -208,7 +208,8 @@ impl Sizing {
             remarks.push(format!("sizes outside the table were not evaluated; {name} 1..64 evaluates more"));
         }
         if self.adds_slots {
-            remarks.push("tasks wait for slots here, although `model.slots` of the plan is false".to_owned());
+            remarks
+                .push("in this search, tasks wait for slots, although `model.slots` of the plan is false".to_owned());
         }
         SizingOutcome { search, outcome, price: self.price.clone(), remarks, notes }
     }

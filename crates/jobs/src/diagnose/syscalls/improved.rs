@@ -298,7 +298,7 @@ fn finding(judged: &Judged, scored: &Scored, cause: Cause) -> Finding {
     }
 }
 
-/// Levels below this are reported in milliseconds, as the baseline nearly always is \[s\].
+/// Levels below this limit \[s\] are reported in milliseconds, because the baseline nearly always is in milliseconds.
 const MILLISECONDS_BELOW: f64 = 10.0;
 
 /// Returns the level with its reference values.
