@@ -71,7 +71,7 @@ struct Subtree {
 }
 
 impl Subtree {
-    /// Returns true if `next` is the right half of the tree of which this is the left half.
+    /// Returns true if this tree and `next` are the left half and the right half of one tree.
     fn is_left_of(&self, next: &Self) -> bool {
         let leaves = 1_u64.checked_shl(self.height).unwrap_or(0);
         self.height == next.height && self.leaf.checked_add(leaves) == Some(next.leaf) && self.leaf & leaves == 0

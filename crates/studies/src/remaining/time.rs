@@ -126,8 +126,8 @@ impl Remaining {
     }
 }
 
-/// Estimates the remaining time of a run: with a plan, of the whole run; without one, of the running jobs,
-/// from their tasks. `watch` counts replications.
+/// Estimates a remaining time. With a plan, it is the time of the whole run. Without a plan, it is the time of the
+/// running jobs, estimated from their tasks. `watch` counts replications.
 ///
 /// # Errors
 ///

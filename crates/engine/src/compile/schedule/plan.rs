@@ -62,7 +62,8 @@ pub struct Put {
     pub fold: Fold,
     /// The slot.
     pub slot: u32,
-    /// If this time completes a slot of alternatives: how and into which slot the result is folded.
+    /// If this time completes a slot of alternatives: the way in which the result is folded, and the slot that gets the
+    /// result.
     pub then: Option<(Fold, u32)>,
 }
 
