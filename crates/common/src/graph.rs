@@ -183,6 +183,22 @@ mod tests {
             prop_assert!((0..10).all(|v| lists[v].iter().all(|&w| at(v) < at(w))));
         }
 
+        /// The same components, and an order for the same graphs, as those of petgraph.
+        #[test]
+        fn petgraph_agrees(edges in proptest::collection::vec((0_usize..30, 0_usize..30), 0..60)) {
+            let graph = petgraph::graph::DiGraph::<(), ()>::from_edges(edges.iter().map(|&(a, b)| (a as u32, b as u32)));
+            let mut lists = vec![Vec::new(); graph.node_count()];
+            edges.iter().for_each(|&(a, b)| lists[a].push(b));
+            let found = of_lists(&lists);
+            let theirs = petgraph::algo::tarjan_scc(&graph);
+            prop_assert_eq!(found.count, theirs.len());
+            for component in theirs {
+                let first = found.of[component[0].index()];
+                prop_assert!(component.iter().all(|node| found.of[node.index()] == first));
+            }
+            prop_assert_eq!(topological_order(&lists).is_ok(), petgraph::algo::toposort(&graph, None).is_ok());
+        }
+
         #[test]
         fn sets_are_the_parts_that_unions_connect(pairs in proptest::collection::vec((0_usize..12, 0_usize..12), 0..12)) {
             let mut sets = DisjointSets::new(12);

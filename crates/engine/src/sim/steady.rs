@@ -192,7 +192,7 @@ pub fn run_steady_runs(
     all.into_iter().collect()
 }
 
-/// Reports the progress of several runs as that of one.
+/// Reports the progress of several runs as the progress of one run.
 struct Shared<'a> {
     watch: &'a dyn Watch,
     runs: u64,

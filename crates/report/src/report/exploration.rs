@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::compile::Program;
 use crate::report::json::{Word, whole};
-use crate::report::solve::{DeadMarkings, LivenessRow, MarkingBound, UnboundedRow, VerdictRow, names};
+use crate::report::solve::{DeadMarkings, LivenessRow, MarkingBound, UnboundedRow, VerdictRow};
 use crate::report::solve_numbers::marked_places;
 use crate::report::summary::{NetSummary, Subject};
+use crate::report::witnesses::names;
 use crate::solve::{Checked, Coverability, Evidence, Formula, Liveness, MarkingGraph, Priorities, Unbounded, Verdicts};
 
 /// All results of the exploration of a net without time.

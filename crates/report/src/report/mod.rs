@@ -137,6 +137,7 @@ mod whatif_document;
 mod whatif_log;
 #[cfg(feature = "plots")]
 mod whatif_plot;
+mod witnesses;
 
 pub use crate::document::{Block, Cell, Column, Document, Figure, Form, Headline, Number, Piece, Report, Show, Table};
 pub use crate::estimate::{Doubt, Measured};

@@ -13,8 +13,9 @@ use crate::report::number::count;
 use crate::report::passage::PassageSection;
 use crate::report::solve_numbers::{RewardRow, SteadySection, TimeSection, WithinSection, marked};
 use crate::report::summary::{NetSummary, Subject};
+use crate::report::witnesses::{Witnesses, names};
 use crate::sim::NotFolded;
-use crate::solve::{Coverability, ExploreError, Liveness, Paths, Pump, StateSpace, Unbounded, Verdicts};
+use crate::solve::{Coverability, ExploreError, Liveness, Pump, StateSpace, Unbounded, Verdicts};
 
 /// All results of the solution of a net.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -403,7 +404,7 @@ pub fn solve_report(
     program: &Program,
     subject: &Subject<'_>,
 ) -> Result<SolveReport, ExploreError> {
-    let mut witnesses = Witnesses { paths: space.paths(program), program, left: MOST_FIRINGS };
+    let mut witnesses = Witnesses::new(space, program);
     let bounds = bounds(space, &mut witnesses)?;
     let safe = bounds.iter().all(|row| row.bound <= 1);
     let partial = space.stopped().is_some();
@@ -433,33 +434,6 @@ fn state_space(space: &StateSpace) -> StateSpaceRow {
         marking_bits: space.marking_bits(),
         bytes: space.bytes(),
         wall_s: space.wall().as_secs_f64(),
-    }
-}
-
-/// Number of firings that the sequences of a report may have together. Further sequences are left out, because a large
-/// net has one sequence per node, and each sequence can have as many firings as the net has nodes.
-const MOST_FIRINGS: usize = 1_000_000;
-
-/// Firing sequences of a report.
-struct Witnesses<'a> {
-    paths: Paths<'a>,
-    program: &'a Program,
-    /// Number of firings that further sequences may have.
-    left: usize,
-}
-
-impl Witnesses<'_> {
-    /// Returns a sequence with the names of its transitions; none if the sequences so far are long enough.
-    fn find(
-        &mut self,
-        path: impl FnOnce(&mut Paths<'_>) -> Result<Vec<u32>, ExploreError>,
-    ) -> Result<Option<Vec<String>>, ExploreError> {
-        if self.left == 0 {
-            return Ok(None);
-        }
-        let path = path(&mut self.paths)?;
-        self.left = self.left.saturating_sub(path.len());
-        Ok(Some(names(self.program, &path)))
     }
 }
 
@@ -502,8 +476,4 @@ fn liveness(verdicts: &Verdicts, witnesses: &mut Witnesses<'_>) -> Result<Vec<Li
         Ok(LivenessRow { name: name.clone(), level: liveness.level(), lost_after })
     })
     .collect()
-}
-
-pub(super) fn names(program: &Program, transitions: &[u32]) -> Vec<String> {
-    transitions.iter().map(|&t| program.transition_names[t as usize].clone()).collect()
 }

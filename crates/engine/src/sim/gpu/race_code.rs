@@ -21,7 +21,7 @@ const MAY_REACH: u32 = 1;
 /// Stands for a position if there is no code or no capacity.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Tables of a race, except those of its form.
+/// Tables of a race, except the tables of its form.
 #[derive(Debug)]
 pub(crate) struct RaceCode {
     pub(crate) tables: Vec<u32>,

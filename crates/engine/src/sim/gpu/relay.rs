@@ -26,8 +26,8 @@ pub(in crate::sim) struct Patience {
     pub(in crate::sim) settling: Duration,
     /// Duration of the measurement of a GPU's speed, before it is compared with the CPU's speed.
     pub(in crate::sim) measured: Duration,
-    /// Number of replications that a device repeats before its results count; they must equal those of the CPU. Fewer if
-    /// they take the CPU more than a second.
+    /// Number of replications that a device repeats before its results count. The results of the device must equal the
+    /// results of the CPU. The number is smaller if these replications take the CPU more than a second.
     pub(in crate::sim) replayed: u64,
 }
 
@@ -277,8 +277,8 @@ impl<'a> Relay<'a> {
         Ok(())
     }
 
-    /// Lets the device replay the first replications of the run, whose results must equal those of the CPU bit for bit. A
-    /// device that finishes none of them is not used.
+    /// Lets the device replay the first replications of the run, whose results must equal the CPU's results bit for
+    /// bit. A device that finishes none of them is not used.
     fn trust(
         &mut self,
         cpu: &mut CpuRounds<'_>,
