@@ -57,7 +57,7 @@ impl<'a> CpuRounds<'a> {
     }
 
     /// Runs some of the replications `samples.replications .. until` and appends them to `samples`; fewer if a limit is
-    /// reached. The replications in `samples` are always the first ones.
+    /// reached. The replications in `samples` are always the first replications.
     pub(in crate::sim) fn round(
         &mut self,
         until: u64,

@@ -102,7 +102,8 @@ struct Row {
     /// Rate of each phase; `next` holds its successors as pairs of phase and probability. The index after the last phase is the end.
     rates: Vec<f64>,
     next: Vec<Vec<(usize, f64)>>,
-    /// Per phase: first phase that can be reached within one step, and the probability of that phase and of the following ones.
+    /// Per phase: first phase that can be reached within one step, and the probability of that phase and of the
+    /// following phases.
     step: Vec<(usize, Vec<f64>)>,
 }
 

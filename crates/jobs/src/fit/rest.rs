@@ -50,7 +50,7 @@ pub struct RestOfRun {
     pub end_age_s: f64,
     /// Stage of the log matched to each stage of the plan, by position; none if the log does not have it yet.
     pub positions: Vec<Option<usize>>,
-    /// Evidence of each stage: first tasks of slots, and later ones.
+    /// Evidence of each stage: first tasks of slots, and later tasks.
     pub shown: Vec<[Shown; 2]>,
     /// Assumptions.
     pub notes: Vec<String>,

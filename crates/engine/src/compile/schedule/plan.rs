@@ -106,6 +106,6 @@ pub struct SchedulePlan {
     pub producers: Csr<u32>,
     /// Per counter: true if no transition consumes its tokens and they all arrive in every replication.
     pub sure_sink: Vec<bool>,
-    /// Per counter: number of tokens, including initial ones, that arrive if all producers fire.
+    /// Per counter: number of tokens, including initial tokens, that arrive if all producers fire.
     pub arrivals: Vec<u64>,
 }

@@ -46,7 +46,7 @@ pub(super) struct Transition {
 #[derive(Clone, Debug)]
 pub(super) struct Changes {
     pub(super) counter: u32,
-    /// Indices of transitions, among the timed ones, each with the tokens that it adds.
+    /// Indices of transitions, among the timed transitions, each with the tokens that it adds.
     pub(super) by: Vec<(u32, i32)>,
 }
 
