@@ -28,7 +28,8 @@ const LEAST_LOAD_SPREAD: f64 = 0.1;
 const SHORTEST_S: f64 = 0.002;
 /// Maximum number of tasks of a stage for cross-validation. With more tasks, errors come from the spread only.
 const MOST_LEFT_OUT: usize = 5_000;
-/// Amount of data of a task \[MB\] above which the task's time is assumed to depend on the data, if the logs do not determine this.
+/// If a task has more data than this \[MB\], and the logs do not show whether its time depends on the data, the time is
+/// assumed to depend on the data.
 const DATA_MATTERS_MB: f64 = 1.0;
 
 /// Fits the model to runs of one program.
