@@ -254,8 +254,9 @@ fn colour_at(text: &str) -> usize {
     if rest[digits..].starts_with('m') { 2 + digits + 1 } else { 0 }
 }
 
-/// Terminal codes of a bold heading.
+/// Terminal code that starts bold text.
 const BOLD: &str = "\x1b[1m";
+/// Terminal code that ends bold text.
 const RESET: &str = "\x1b[0m";
 
 /// Returns true if the locale supports more than ASCII.

@@ -16,8 +16,9 @@ use crate::cli::output::Terminal;
 use crate::cli::question::resolved;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
-/// Maximum number of walks on a level, and of batches. Both numbers are parts of the addresses of random words.
+/// Maximum number of walks on a level. The number of a walk is part of the addresses of random words.
 const MOST_WALKS: u64 = 1 << 24;
+/// Maximum number of batches. The number of a batch is part of the addresses of random words.
 const MOST_BATCHES: u64 = 1 << 20;
 
 /// Estimates the probability.

@@ -21,6 +21,7 @@ use crate::cli::study::store_failure;
 const MOST_DRAWN: usize = 300;
 /// Maximum number of map tasks in a drawn net; more tasks look the same.
 const MAPS: u64 = 3;
+/// Maximum number of reduce tasks in a drawn net.
 const REDUCES: u64 = 2;
 
 /// Makes the page.
@@ -78,8 +79,8 @@ fn load_all(args: &ReportArgs, terminal: &Terminal) -> Result<Vec<Shown>, Failur
         let alone = |what: &str| {
             Failure::helped(
                 Exit::Usage,
-                format!("`{source}` is {what} without a result before it"),
-                "plans and nets are shown with the preceding result",
+                format!("`{source}` is {what}, but no result precedes it"),
+                "list each plan or net after its result",
             )
         };
         match load(path, &source, terminal)? {

@@ -1,9 +1,9 @@
 //! Job times of a future run: simulated times of a typical run, multiplied by the run-to-run factor.
 //!
 //! Let s be the plan's `sigma`, ν its degrees of freedom, r its number of runs, and e the relative error of the
-//! fitted times. Then the logarithm of a new run's factor is √(s²(1 + 1/r) + e²) times Student's t with ν degrees of
-//! freedom: the predictive distribution of a normal variate whose mean and spread are estimated. The job time is the
-//! product with an independent simulated time.
+//! fitted times. Then the logarithm of a new run's factor is √(s²(1 + 1/r) + e²) times a Student's t variate with ν
+//! degrees of freedom. This is the predictive distribution of a normal variate with estimated mean and spread. The job
+//! time is the product with an independent simulated time.
 
 use serde::{Deserialize, Serialize};
 

@@ -34,7 +34,7 @@ pub struct Draws<'a> {
     /// If true, each job time is followed by the time of each stage, from the launch of its first task to the end of its
     /// last task.
     pub with_stages: bool,
-    /// Threads; none for one per core.
+    /// Number of threads; `None` is one per core.
     pub threads: Option<NonZeroUsize>,
 }
 

@@ -86,7 +86,7 @@ pub(crate) struct DiagnoseArgs {
     /// Seconds to examine before and after a task
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = positive_seconds, help_heading = "Rules")]
     pub(crate) edge_width: f64,
-    /// Share of a task's use that counts as load before and after it
+    /// Use before or after a task that counts as outside load, as a share of the task's use
     #[arg(long, value_name = "SHARE", default_value = "0.8", value_parser = values::share, help_heading = "Rules")]
     pub(crate) edge_factor: f64,
     #[command(flatten)]

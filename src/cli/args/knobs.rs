@@ -68,8 +68,8 @@ pub(crate) struct SensitivityArgs {
     /// Random walks of `morris` [default: 20], or rows of samples of `sobol` [default: 256]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) rows: Option<u64>,
-    /// Replications of each point [default: 20,000 for derivatives; 2,000 for `each`; 200 for `morris` and 32 for
-    /// `sobol`, but 2,000 for a quantile]
+    /// Replications of each point [default: 20,000 for derivatives; 2,000 for `each`; 200 for `morris`; 32 for `sobol`;
+    /// 2,000 for a quantile by `morris` or `sobol`]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) reps: Option<u64>,
     /// Do not fold equal parts of the net

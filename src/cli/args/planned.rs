@@ -34,7 +34,7 @@ pub(crate) struct JobArgs {
     /// Start all tasks immediately, without slots, as in the paper
     #[arg(long, conflicts_with_all = ["map_slots", "reduce_slots"])]
     pub(crate) no_slots: bool,
-    /// GPUs per executor, for which tasks wait (plans of stages on GPUs)
+    /// GPUs per executor; tasks wait for a free GPU (plans of stages on GPUs)
     #[arg(long, value_name = "G", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) gpus_per_executor: Option<u64>,
     /// Tasks that may hold a GPU at a time, spark.rapids.sql.concurrentGpuTasks (plans of stages on GPUs)

@@ -76,7 +76,7 @@ pub(crate) struct WatchArgs {
     /// Stop after this wall time without new reports; 0 stops at the end of the file
     #[arg(long, value_name = "TIME", value_parser = values::wall_time_or_none, help_heading = "Limits")]
     pub(crate) until_idle: Option<Duration>,
-    /// Drop a task after this time without reports, by the clock of the reports
+    /// Drop a task that has not reported for this time, on the clock of the reports
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = values::wall_time, help_heading = "Limits")]
     pub(crate) forget: Duration,
     /// Maximum number of tasks that are followed at a time; reports of other tasks are skipped and counted

@@ -2,9 +2,9 @@
 //!
 //! Groups of immediate transitions are independent, so each may be resolved before the next. But a goal is observed
 //! between their firings: a goal that reads what several groups write may or may not hold in between, depending on the
-//! order. Such groups are merged into one, whose transitions compete by their weights, which is the definition of the
-//! nets \[AjmoneMarsan1995\]. If the groups' firings can only bring a goal closer, the goal holds after the last group
-//! if it ever holds, and no groups need to be merged.
+//! order. Such groups are merged into one group. The transitions of the merged group compete by their weights, as the
+//! definition of the nets requires \[AjmoneMarsan1995\]. If the groups' firings can only bring a goal closer, the goal
+//! holds after the last group if it ever holds, and no groups need to be merged.
 
 use std::collections::BTreeMap;
 

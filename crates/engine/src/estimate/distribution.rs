@@ -88,7 +88,7 @@ fn polynomial(coefficients: &[f64], x: f64) -> f64 {
     coefficients.iter().fold(0.0, |sum, coefficient| sum * x + coefficient)
 }
 
-/// Degrees of freedom above which the series in 1/`df` replaces the numeric inversion.
+/// Maximum degrees of freedom for the numeric inversion; above, the series in 1/`df` is used.
 const SERIES_ABOVE: f64 = 1e5;
 
 /// The value below which a draw of Student's t with `df` degrees of freedom falls with probability `p`.

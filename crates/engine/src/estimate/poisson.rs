@@ -76,7 +76,7 @@ impl PoissonWindow {
         n.checked_sub(self.first).and_then(|i| self.weights.get(i)).copied().unwrap_or(0.0)
     }
 
-    /// The probability of more than `n`, per number from `first` on.
+    /// Returns the probability of a number greater than n, for each n of the window, from n = `first` on.
     pub fn above(&self) -> Vec<f64> {
         let mut above = vec![0.0; self.weights.len()];
         let mut sum = 0.0;

@@ -17,7 +17,7 @@ pub struct Ranks {
     pub high: u64,
 }
 
-/// Variance of the rank above which the binomial distribution is replaced by a normal one.
+/// Maximum variance of the rank for the binomial distribution; above, a normal distribution replaces it.
 const NORMAL_ABOVE: f64 = 10_000.0;
 
 /// Ranks of the order statistics that enclose the `q` quantile of the distribution behind `n` independent samples.

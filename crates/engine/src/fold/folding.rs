@@ -6,7 +6,7 @@ use crate::fold::unroll::Unrolled;
 use crate::net::expr::Expr;
 use crate::net::{Net, PlaceId, TransitionId};
 
-/// Limit below which a number of markings, computed by logarithms, is rounded to the exact integer.
+/// Limit for a number of markings that is computed by logarithms. Below this limit, it is rounded to the exact integer.
 const EXACT: f64 = 1e12;
 
 /// A net in which replicas are counted.
@@ -193,7 +193,7 @@ impl Folding {
     }
 
     /// Computes a value per place of the original net. `folded` has a value per place of the folded net; `sum` gets the
-    /// values of the places that hold the original place's tokens, each with a factor. Empty if `folded` is.
+    /// values of the places that hold the original place's tokens, each with a factor. Empty if `folded` is empty.
     pub fn per_place<T, U>(&self, folded: &[T], sum: impl Fn(&[(&T, f64)]) -> U) -> Vec<U> {
         let places = if folded.is_empty() { 0 } else { self.before[0] };
         let own = (0..places).map(|p| self.places(PlaceId::from_index(p)));

@@ -1,4 +1,5 @@
-//! Translates firing sequences of the folded net to the original net: of several replicas, the first that can fire does.
+//! Translates firing sequences of the folded net to the original net: if several replicas can fire, the first of them
+//! fires.
 
 use std::collections::{BTreeSet, HashMap};
 

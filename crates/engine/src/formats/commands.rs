@@ -63,7 +63,7 @@ pub(super) struct Commands<'n> {
 }
 
 impl<'n> Commands<'n> {
-    /// Converts a net; `most` has the known upper bounds of places besides their capacities.
+    /// Converts a net; `most` has known upper bounds of places, in addition to the capacities of places.
     pub(super) fn of(net: &'n Net, most: &[Option<u64>], format: &'static str) -> Result<Self, Vec<ExportError>> {
         let mut problems = Vec::new();
         if net.classes().len() > 1 {

@@ -5,8 +5,9 @@ use crate::net::{Point, Transition};
 
 /// Half the size of PIPE's icons, whose position is their top left corner.
 pub(crate) const HALF: f64 = 15.0;
-/// Half the thickness of the bar of a timed transition, and of an immediate one.
+/// Half the thickness of the bar of a timed transition.
 const TIMED: f64 = 6.0;
+/// Half the thickness of the bar of an immediate transition.
 const IMMEDIATE: f64 = 2.5;
 /// Half the thickness of a symbol's line.
 const LINE: f64 = 0.8;

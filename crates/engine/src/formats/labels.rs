@@ -8,12 +8,15 @@ use crate::formats::route::{near_icons, pieces};
 use crate::formats::texts::{self, ABOVE, BELOW, DROP, NAME_SIZE, RISE, SMALL_SIZE};
 use crate::net::{Net, Point};
 
-/// Penalties of a position: for covering a whole text or node, for each crossed arc, and for each earlier candidate.
+/// Penalty of a position that covers a whole text or node.
 const COVERS: f64 = 1000.0;
+/// Penalty of a position for each crossed arc.
 const CROSSES: f64 = 4.0;
+/// Penalty of a position for each earlier candidate.
 const LATER: f64 = 1.0;
-/// Space between texts, and between a text and its node.
+/// Space between texts.
 const SPACE: f64 = 1.0;
+/// Space between a text and its node.
 const BESIDE: f64 = 5.0;
 /// Candidate positions of a weight along its arc.
 const ALONG: [f64; 9] = [0.5, 0.4, 0.6, 0.3, 0.7, 0.22, 0.78, 0.14, 0.86];

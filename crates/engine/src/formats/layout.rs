@@ -9,8 +9,9 @@ use crate::net::{ArcKind, Net, PathPoint, PlaceId, Point, TransitionId};
 
 /// Top left corner of a layered drawing, and the space between it and the positioned parts.
 const MARGIN: f64 = 40.0;
-/// Space between a layered drawing and the notes below it, and the minimum width of a line of notes.
+/// Space between a layered drawing and the notes below the drawing.
 const NOTES: f64 = 24.0;
+/// Minimum width of a line of notes.
 const LEAST_LINE: f64 = 400.0;
 
 /// A position for every place and transition, and a route for every arc.

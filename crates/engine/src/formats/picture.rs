@@ -25,8 +25,9 @@ pub enum Positions {
 
 /// Maximum overlap of two symbols, and depth to which an arc may enter a symbol, in pixels.
 const TOUCH: f64 = 1.5;
-/// Maximum covered share of a text, and maximum share of texts that are covered more than that.
+/// Maximum covered share of a text.
 const COVERED: f64 = 0.1;
+/// Maximum share of texts with a covered share above [`COVERED`].
 const MOST_COVERED: f64 = 0.02;
 
 /// Reason why the positions of a file do not make a readable picture.

@@ -8,7 +8,7 @@ use crate::net::expr::{BinaryOp, Expr, Function, Leaf, UnaryOp};
 const FORMAT: &str = "PRISM";
 
 /// The net as a CTMC of the PRISM language: one module, a variable for each place, a command for each transition.
-/// `most` has the known upper bounds of places besides their capacities.
+/// `most` has known upper bounds of places, in addition to the capacities of places.
 ///
 /// # Errors
 ///

@@ -15,12 +15,15 @@ const ASIDE: [f64; 9] = [0.0, 18.0, -18.0, 34.0, -34.0, 54.0, -54.0, 80.0, -80.0
 const MOST_HOPELESS: usize = 100;
 /// Space that a bent arc keeps to nodes.
 const CLEAR: f64 = 3.0;
-/// Number of lines that approximate a curve; maximum length of a piece of a route; number of points of a piece.
+/// Number of lines that approximate a curve.
 const PIECES: u32 = 16;
+/// Maximum length of a piece of a route.
 const PIECE: f64 = 24.0;
+/// Number of points of a piece.
 const SAMPLES: u32 = 8;
-/// Maximum distance between two arcs that meet a node on the same side, and half the length of that side.
+/// Maximum distance between two arcs that meet a node on the same side.
 const PORTS: f64 = 7.0;
+/// Half the length of the part of a side on which arcs meet the node.
 const SIDE: f64 = 11.0;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

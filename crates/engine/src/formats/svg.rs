@@ -12,8 +12,9 @@ use crate::formats::svg_parts::{Frame, escaped, head, step};
 use crate::formats::texts::{self, NOTE_LINE};
 use crate::net::{Arc, ArcKind, Net, Place, Point, Transition};
 
-/// Radius of a token, and of the circle at the end of an inhibitor arc.
+/// Radius of a token.
 const TOKEN: f64 = 3.2;
+/// Radius of the circle at the end of an inhibitor arc.
 const RING: f64 = 4.0;
 /// Maximum number of tokens drawn as dots.
 const MOST_DOTS: u32 = 5;

@@ -5,8 +5,9 @@ use crate::formats::icon::HALF;
 use crate::formats::layered::Node;
 use crate::net::{Annotation, Net, Place, Transition};
 
-/// Font sizes of names, and of rates, capacities and weights, in pixels.
+/// Font size of names, in pixels.
 pub(crate) const NAME_SIZE: f64 = 12.0;
+/// Font size of rates, capacities and weights, in pixels.
 pub(crate) const SMALL_SIZE: f64 = 11.0;
 /// Distances from the middle of a node to the base line of a text below and above the node.
 pub(crate) const BELOW: f64 = HALF + 13.0;
@@ -18,8 +19,9 @@ pub(crate) const DROP: f64 = 0.25;
 const LONGEST: usize = 40;
 /// Minimum width of a note whose text is broken into lines.
 const NARROW: f64 = 60.0;
-/// Height of a line of a note, and the space around its text.
+/// Height of a line of a note.
 pub(crate) const NOTE_LINE: f64 = 15.0;
+/// Space around the text of a note.
 const NOTE_PADDING: f64 = 10.0;
 
 /// The approximate width of a text in a sans-serif font, in pixels.

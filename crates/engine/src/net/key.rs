@@ -87,7 +87,7 @@ pub enum LookupError {
 const MOST_NAMES: usize = 8;
 
 impl LookupError {
-    /// Returns the error for an unknown name among `known` ones.
+    /// Returns the error for a name that is not among the `known` names.
     pub fn unknown<'a>(kind: &'static str, name: impl fmt::Display, known: impl IntoIterator<Item = &'a str>) -> Self {
         let known = known.into_iter().take(MOST_NAMES).map(str::to_owned).collect();
         Self::Unknown { kind, name: name.to_string(), known }

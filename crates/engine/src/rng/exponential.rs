@@ -5,8 +5,9 @@
 /// Fraction bits of a variate: the value is `e / 2^27`.
 pub const FRACTION_BITS: u32 = 27;
 
-/// ln 2 as Q5.27, and the rounding remainder, as Q11.16 of one unit.
+/// ln 2 as Q5.27.
 const LN_2: u32 = 93_032_639;
+/// Rounding remainder of [`LN_2`], as Q11.16 of one unit.
 const LN_2_REST: u32 = 49_953;
 
 /// Coefficients of ln(1 + t) on [0, 1), highest degree first, as Q0.32 with alternating signs; derived in

@@ -20,7 +20,7 @@ pub enum Fault {
     /// 0.
     #[error("{what} is infinite or not a number in a marking that the net reaches")]
     BadExpression {
-        /// `the goal`, or the reward or snapshot.
+        /// The expression as the message calls it, such as `the goal` or `a snapshot at 5 s`.
         what: String,
     },
     /// A place holds more tokens than 32 bits can count: the net is unbounded, or nearly so.

@@ -6,10 +6,10 @@
 //! * The **enabling degree** of a transition is the number of times it could fire simultaneously: the minimum, over its
 //!   inputs, of the tokens divided by the weight, or 1 if it has no inputs. Tests, inhibitors and capacities do not
 //!   scale with the degree.
-//! * **Immediate** transitions fire before any timed one. Among the enabled ones of the highest priority, one is
-//!   chosen, with a probability of its weight divided by the sum of their weights. Transitions that cannot influence
-//!   each other are treated group by group ([`Program::groups`](crate::compile::Program::groups)), which does not
-//!   change any probability.
+//! * **Immediate** transitions fire before any timed transition. One of the enabled immediate transitions of the highest
+//!   priority is chosen. Its probability is its weight divided by the sum of the weights of these transitions.
+//!   Transitions that cannot influence each other are treated group by group
+//!   ([`Program::groups`](crate::compile::Program::groups)). This does not change any probability.
 //! * A transition with a rate or weight of 0 never fires. A rate or weight that is negative or not a number is a
 //!   [`Fault`].
 //!

@@ -1,9 +1,9 @@
 //! Averages over replications in `f64`, summed in an order that does not depend on threads, rounds or shards.
 //!
-//! Sums of floats depend on their order. So replications are averaged in units of 16. The units are added as the leaves
-//! of a binary tree, whose shape depends only on the numbers of the units: first leaf 2k and leaf 2k + 1, then these
-//! sums in the same way. A part of a run that starts and ends between units keeps its largest complete subtrees; merged
-//! parts give the same bits.
+//! Sums of floats depend on their order. So replications are averaged in units of 16. The units are the leaves of a
+//! binary tree: leaves 2k and 2k + 1 are added first, then these sums in the same way. The shape of the tree depends
+//! only on the numbers of the units. A part of a run that starts and ends between units keeps its largest complete
+//! subtrees; merged parts give the same bits.
 
 use serde::{Deserialize, Serialize};
 
@@ -71,7 +71,7 @@ struct Subtree {
 }
 
 impl Subtree {
-    /// Returns true if `next` is the right half of the tree of which this is the left half.
+    /// Returns true if this tree and `next` are the left half and the right half of one tree.
     fn is_left_of(&self, next: &Self) -> bool {
         let leaves = 1_u64.checked_shl(self.height).unwrap_or(0);
         self.height == next.height && self.leaf.checked_add(leaves) == Some(next.leaf) && self.leaf & leaves == 0

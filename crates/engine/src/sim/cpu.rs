@@ -15,9 +15,9 @@ use crate::watch::{TimeLimit, Watch as _};
 
 /// Number of replications that the vectorised engines run together.
 const BLOCK: u64 = 64;
-/// Maximum number of replications of a unit, without averages and with averages, which are stored until they can be added
-/// in order.
+/// Maximum number of replications of a unit without averages.
 const LARGEST_UNIT: u64 = 1 << 16;
+/// Maximum number of replications of a unit with averages. Averages are stored until they can be added in order.
 const LARGEST_AVERAGED: u64 = 1 << 12;
 /// Units per thread, so that no thread waits long for the last unit.
 const UNITS_PER_THREAD: u64 = 8;
@@ -57,7 +57,7 @@ impl<'a> CpuRounds<'a> {
     }
 
     /// Runs some of the replications `samples.replications .. until` and appends them to `samples`; fewer if a limit is
-    /// reached. The replications in `samples` are always the first ones.
+    /// reached. The replications in `samples` are always the first replications.
     pub(in crate::sim) fn round(
         &mut self,
         until: u64,

@@ -33,7 +33,7 @@ pub(in crate::sim) struct Chosen<'a> {
     pub(in crate::sim) reasons: Vec<String>,
 }
 
-/// The fastest suitable engine among the allowed ones.
+/// The fastest suitable engine among the allowed engines.
 pub(super) fn choose<'a>(choice: EngineChoice, setup: Setup<'a>, seed: u64) -> Result<Chosen<'a>, RunError> {
     choose_planned(choice, setup, seed, None)
 }

@@ -229,8 +229,8 @@ impl SteadyResult {
         &self.net
     }
 
-    /// Ids of transitions that were enabled but never fired. If there are any, numbers that did not vary have no interval, because the effect of
-    /// these transitions was not observed.
+    /// Ids of transitions that were enabled but never fired. If such transitions exist, numbers that did not vary have
+    /// no interval, because the effect of these transitions was not observed.
     pub fn unfired(&self) -> &[String] {
         &self.unfired
     }

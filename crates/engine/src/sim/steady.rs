@@ -32,7 +32,7 @@ pub enum BatchLength {
 pub struct SteadyState {
     /// Length of each batch.
     pub length: BatchLength,
-    /// Number of batches after the excluded ones. Default 100.
+    /// Number of batches after the excluded batches. Default 100.
     pub batches: u32,
     /// Number of batches at the start that are excluded. Default 10.
     pub discarded: u32,
@@ -68,7 +68,7 @@ pub struct BatchAverages {
     pub rewards: Vec<Vec<f64>>,
     /// Number of firings of the whole run, including excluded batches.
     pub firings: u128,
-    /// Number of firings per transition in complete batches, including excluded ones.
+    /// Number of firings per transition in complete batches, including excluded batches.
     pub fired: Vec<u64>,
     /// True if the run was stopped from outside before its last batch.
     pub cut_short: bool,
@@ -87,7 +87,7 @@ pub enum SteadyError {
     /// The run stopped at the limit of firings before its last batch. Use shorter batches.
     #[error("the run was stopped after {firings} firings, with {batches} batches complete")]
     CutOff {
-        /// Number of complete batches, including excluded ones.
+        /// Number of complete batches, including excluded batches.
         batches: usize,
         /// Number of firings before the stop.
         firings: u64,
@@ -192,7 +192,7 @@ pub fn run_steady_runs(
     all.into_iter().collect()
 }
 
-/// Reports the progress of several runs as that of one.
+/// Reports the progress of several runs as the progress of one run.
 struct Shared<'a> {
     watch: &'a dyn Watch,
     runs: u64,

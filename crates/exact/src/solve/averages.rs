@@ -78,7 +78,7 @@ impl Held {
         }
     }
 
-    /// Adds what differs from the initial marking.
+    /// Adds the contribution of the places that differ from the initial marking.
     fn add_changes(
         &mut self,
         program: &Program,
@@ -106,7 +106,8 @@ impl Held {
         }
     }
 
-    /// Adds what is as in the initial marking: in all states except those counted as changed.
+    /// Adds the contribution of the places that are as in the initial marking, in all states except the states counted
+    /// as changed.
     fn add_unchanged(&mut self, program: &Program, initial: &[u32]) {
         let rest = |(changed, states): (Sum, u32)| {
             if states == self.states { 0.0 } else { (self.total.get() - changed.get()).max(0.0) }

@@ -59,7 +59,7 @@ impl Comparison {
 pub struct CslQuery {
     text: String,
     query: Query,
-    /// True if the answer is 1 minus the result of the query: `G` is computed from its complement.
+    /// True if the result of the query is subtracted from 1: `G` is computed from its complement.
     complement: bool,
     bound: Bound,
 }

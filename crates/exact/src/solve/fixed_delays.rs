@@ -370,7 +370,8 @@ struct Embedded<'a> {
     error: f64,
 }
 
-/// Mean times in the states, and mean numbers of ends of fixed delays in them, between two states of the embedded chain.
+/// Means over one step of the embedded chain: the time in each state of the net, and the number of fixed delays that end
+/// in this state.
 struct Cycle {
     /// States with mean times, each state once.
     stays: Vec<(u32, f64)>,

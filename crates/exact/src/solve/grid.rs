@@ -71,8 +71,8 @@ pub enum GridError {
 /// Maximum memory for distributions that are stored together \[MB\].
 const MEMORY_MB: usize = 2_000;
 
-/// Number of grid points for the sum of two distributions of which neither is a series of stages; the work is the square
-/// of this number.
+/// Number of grid points for the sum of two distributions if neither distribution is a series of stages; the work is
+/// the square of this number.
 const COARSE: usize = 1 << 13;
 
 /// The distribution of a completion time: probabilities, quantiles, mean and standard deviation, each between bounds.

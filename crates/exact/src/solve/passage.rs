@@ -72,7 +72,8 @@ enum Series {
     Yes(Box<CosineLaw>),
 }
 
-/// Work of uniformisation (number of rates times number of jumps) above which a series is preferred: a few seconds.
+/// Maximum work of uniformisation: number of rates times number of jumps, a few seconds. With more work, a series is
+/// preferred.
 const LONG_WALK: f64 = 1e9;
 /// The number of jumps is estimated for the time that is this number of standard deviations above the mean.
 const FAR: f64 = 8.0;

@@ -10,7 +10,8 @@ pub(crate) struct Cdf {
     pub(crate) upper: Vec<f64>,
 }
 
-/// Product of rate and step above which a stage is too fast for the grid to resolve; it is appended after the other stages.
+/// Maximum product of rate and step of a stage that the grid can resolve. A faster stage is appended after the other
+/// stages.
 const FAST: f64 = 20.0;
 
 /// Entries of a step's matrix below this are dropped.
@@ -101,7 +102,8 @@ struct Row {
     /// Rate of each phase; `next` holds its successors as pairs of phase and probability. The index after the last phase is the end.
     rates: Vec<f64>,
     next: Vec<Vec<(usize, f64)>>,
-    /// Per phase: first phase that can be reached within one step, and the probability of that phase and of the following ones.
+    /// Per phase: first phase that can be reached within one step, and the probability of that phase and of the
+    /// following phases.
     step: Vec<(usize, Vec<f64>)>,
 }
 

@@ -76,8 +76,8 @@ pub enum PhaseObstacle {
         /// Id of the place.
         place: String,
     },
-    /// The net with phases is not valid, for instance because numbers are too large.
-    #[error("the net with phases is invalid: {0}")]
+    /// The net in which phases replace delays is invalid, for instance because numbers are too large.
+    #[error("after phases replaced delays, the net is invalid: {0}")]
     Build(BuildProblem),
 }
 

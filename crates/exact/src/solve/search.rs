@@ -7,7 +7,7 @@ use crate::semantics::is_enabled;
 use crate::solve::marking::Marking;
 use crate::solve::packed::varying;
 
-/// Number of varying counters from which a net is large. In smaller nets, looking at everything is as fast.
+/// Minimum number of varying counters of a large net. In smaller nets, looking at everything is as fast.
 const LARGE: usize = 1_000;
 
 /// Candidates for firing in a marking, by the counters that differ from the initial marking.
@@ -21,9 +21,10 @@ pub(crate) struct Search {
 
 /// Transitions by the counters on which their enabling depends.
 ///
-/// A transition that lacks tokens in the initial marking can be enabled only if a counter that lacks them has changed: it is listed
-/// at one such counter. Any other transition is listed at all counters that it reads, and is also a candidate where none
-/// of these has changed, if it is enabled in the initial marking.
+/// A transition that lacks tokens in the initial marking can be enabled only if a counter that lacks tokens has
+/// changed. Such a transition is listed at one of these counters. Any other transition is listed at all counters that
+/// it reads. If it is enabled in the initial marking, it is also a candidate in markings in which none of these
+/// counters has changed.
 #[derive(Clone, Debug)]
 pub(crate) struct Triggers {
     by_counter: Csr<u32>,

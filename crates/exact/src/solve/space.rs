@@ -102,7 +102,7 @@ impl StateSpace {
         self.store.find(&sorted)
     }
 
-    /// Returns a marking in which those of the states can be read.
+    /// Returns a marking into which the marking of any state can be read.
     pub(crate) fn blank(&self) -> Marking {
         match &self.search {
             Some(search) => Marking::listing(search.initial.clone()),

@@ -42,8 +42,8 @@ const ROUNDING: f64 = 1e-13;
 const DAMPED: f64 = 0.9;
 /// Number of sweeps between two extrapolations.
 const LOOK: u32 = 300;
-/// Change above which values are still propagating: in a full queue, values propagate from the empty end by about
-/// one state per sweep; after that, they converge quickly.
+/// If a sweep changes values by more than this limit, values are still propagating. In a full queue, values propagate
+/// from the empty end by about one state per sweep. After that, the values converge quickly.
 const MOVING: f64 = 1e-4;
 /// Maximum number of sweeps for such a propagation.
 const JOURNEY: u32 = 6_000;

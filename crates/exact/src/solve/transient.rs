@@ -298,8 +298,9 @@ pub fn transient(chain: &Chain, times: &[f64], settings: &TransientSettings<'_>)
     })
 }
 
-/// Returns the weight of the distribution after `n` jumps at a time: for the probability, and for the time spent \[s\]. If the
-/// distribution also represents all later ones, it gets all the remaining weight; `used` is the sum of earlier weights.
+/// Returns the weight of the distribution after `n` jumps at a time: for the probability, and for the time spent \[s\].
+/// If the distribution also represents all later distributions, it gets all the remaining weight; `used` is the sum of
+/// earlier weights.
 pub(crate) fn share(
     window: &PoissonWindow,
     above: &[f64],

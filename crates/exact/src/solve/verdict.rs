@@ -147,7 +147,8 @@ impl Transitions {
     }
 }
 
-/// Examines the firings in the states of one component after the other; first of the terminal ones, by their first state.
+/// Examines the firings in the states of one component after the other. Terminal components come first, in the order of
+/// their first states.
 struct Judge<'a> {
     space: &'a StateSpace,
     rules: Rules<'a>,

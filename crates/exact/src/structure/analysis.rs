@@ -185,8 +185,8 @@ impl Nets<'_> {
     }
 }
 
-/// The transitions of the highest priority that are enabled in the initial marking; timed ones only if no immediate one
-/// is enabled.
+/// The transitions of the highest priority that are enabled in the initial marking; timed transitions only if no
+/// immediate transition is enabled.
 fn fires_first(program: &Program) -> Vec<bool> {
     let priority = |t: usize| match program.firing[t] {
         Firing::Immediate { priority, .. } => Some(priority),

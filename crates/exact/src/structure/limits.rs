@@ -24,13 +24,13 @@ impl Default for Limits {
 #[non_exhaustive]
 pub enum Cut {
     /// More rows than allowed. Raise the limit, or use the basis, which stays small.
-    #[error("stopped at the limit on rows ({limit})")]
+    #[error("stopped at the maximum number of rows in memory ({limit})")]
     Rows {
         /// Maximum number of rows in memory.
         limit: usize,
     },
     /// More siphons or traps than allowed. Raise the limit.
-    #[error("stopped at the limit on sets ({limit})")]
+    #[error("stopped at the maximum number of sets ({limit})")]
     Sets {
         /// Maximum number of sets.
         limit: usize,

@@ -101,7 +101,8 @@ pub(super) struct Tableau {
     order: Order,
     /// Columns with entries, by cost.
     queue: BTreeSet<(i64, u32)>,
-    /// Rows, indexed by one original row in their support that is chosen such that few rows have the same index.
+    /// Rows, indexed by one original row in their support. The choice of this original row keeps the number of rows
+    /// with the same index low.
     buckets: Vec<Vec<u32>>,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! After each column, the stored rows are exactly the extreme rays of the cone of non-negative combinations in which
 //! all processed columns vanish. To achieve this, two rows of opposite sign are combined only if no other row has its
-//! support within the support of these two (double description). So the result needs no filtering, and a row in which
-//! all columns vanish is a minimal semiflow even if the search stops early.
+//! support within the joint support of these two rows (double description). So the result needs no filtering, and a row
+//! in which all columns vanish is a minimal semiflow even if the search stops early.
 
 use crate::structure::incidence::{Incidence, number};
 use crate::structure::limits::{Budget, Cut, Limits};

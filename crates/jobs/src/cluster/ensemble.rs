@@ -33,7 +33,7 @@ pub struct Replications<'a> {
     pub count: u64,
     /// Seed of the experiment.
     pub seed: u64,
-    /// Number of threads; none means one per core.
+    /// Number of threads; `None` is one per core.
     pub threads: Option<NonZeroUsize>,
     /// Stop condition, also checked within a replication.
     pub watch: &'a dyn Watch,

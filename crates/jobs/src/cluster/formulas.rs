@@ -53,8 +53,9 @@ pub enum LateForm {
     /// mean − α SD: flags 16% of normally distributed rates at α = 1, as in the paper's text.
     #[default]
     MeanMinusSd,
-    /// mean (1 − α SD), as \[Phan2018, Eq. 10\] is printed. The SD of rates is small in 1/s, so this threshold is close
-    /// to the mean, and half of the tasks are flagged. The threshold also depends on the unit of time.
+    /// mean (1 − α SD), as \[Phan2018, Eq. 10\] is printed. This formula uses the SD without its unit. In 1/s, the SD
+    /// is far below 1, so the threshold is close to the mean, and half of the tasks are flagged. The threshold also
+    /// depends on the unit of time.
     Printed,
 }
 

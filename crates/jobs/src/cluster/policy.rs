@@ -18,7 +18,7 @@ pub(super) struct Policy<'a> {
     pub(super) watch: Watching,
     /// True if flagged tasks get copies.
     pub(super) copies: bool,
-    /// Share of the nodes that get no copies, namely the slowest ones.
+    /// Share of the nodes that get no copies, namely the slowest nodes.
     pub(super) slow_nodes: f64,
 }
 

@@ -83,7 +83,7 @@ pub struct Replay {
     pub stages: Vec<ReplayStage>,
     /// Tasks that a node runs at full speed, as a share of its slots.
     pub full_speed_share: f64,
-    /// Sum of the times of all first attempts; killed ones count up to their end \[s\].
+    /// Sum of the times of all first attempts; killed attempts count up to their end \[s\].
     pub work_s: f64,
     /// The application's speculation settings: multiplier and quantile; none if speculation was off.
     pub speculation: Option<Speculation>,

@@ -13,10 +13,11 @@ use crate::fit::stages::fit_stages;
 use crate::mapreduce::PhaseLaw;
 use crate::stages::{Amount, PlannedJob, RunningTask, StagePlan, StageSpec, StageState, Wave};
 
-/// Time of a stage without a finished task relative to an earlier stage of the run, and the standard deviation of its
-/// logarithm: for a stage with the same action, or with another action. Rounded from 39 logs that are not part of the
-/// validation (docs/validation.md).
+/// Assumed time of a stage in which no task has finished, if an earlier stage has the same action: a factor of the time
+/// of this earlier stage, and the standard deviation of the factor's logarithm. Rounded from 39 logs that are not part
+/// of the validation (docs/validation.md).
 const LIKE_THE_SAME: (f64, f64) = (0.6, 1.0);
+/// The same two numbers if no earlier stage has the same action.
 const LIKE_ANOTHER: (f64, f64) = (0.75, 1.3);
 /// Standard deviation of the logarithm of later tasks' times if only first tasks of slots have finished.
 const UNSEEN_LATER: f64 = 0.8;
@@ -49,7 +50,7 @@ pub struct RestOfRun {
     pub end_age_s: f64,
     /// Stage of the log matched to each stage of the plan, by position; none if the log does not have it yet.
     pub positions: Vec<Option<usize>>,
-    /// Evidence of each stage: first tasks of slots, and later ones.
+    /// Evidence of each stage: first tasks of slots, and later tasks.
     pub shown: Vec<[Shown; 2]>,
     /// Assumptions.
     pub notes: Vec<String>,

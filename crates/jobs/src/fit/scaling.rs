@@ -5,7 +5,7 @@ use crate::stages::Amount;
 
 /// A task with less than this share of the largest task's data is small: it reads a split of a few bytes.
 const SMALL: f64 = 0.05;
-/// Data of the largest task \[MB\] below which no task counts as small: too little for data to matter.
+/// If the largest task has less data than this \[MB\], no task counts as small: the data are too few to matter.
 const LARGE_ENOUGH: f64 = 0.5;
 /// Input sizes that differ by less than this share count as equal.
 const SAME: f64 = 0.02;

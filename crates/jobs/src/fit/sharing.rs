@@ -130,7 +130,7 @@ pub(super) fn told(runs: &[ObservedRun], times: &[Times]) -> Told {
     Told { start: Evidence::of(&start), warm_up, steady: Evidence::of(&steady) }
 }
 
-/// Returns the extra time of the first tasks of a run compared with steady ones, divided by the model's extra time.
+/// Returns the extra time of the first tasks of a run compared with steady tasks, divided by the model's extra time.
 /// None if the model has no extra time.
 fn warm_up_ratio(run: &ObservedRun, times: &[Times]) -> Option<f64> {
     let (mut seen, mut model) = (0.0, 0.0);

@@ -21,13 +21,15 @@ use crate::stages::{JobSize, RunSpread, Seen, Sharing, StagePlan, StageSpec, Tas
 
 /// Rounds of fitting stages and runs in turn.
 const ROUNDS: usize = 8;
-/// Minimum spread between runs, of the logarithm of wall time divided by CPU time, beyond which a run counts as disturbed.
+/// Lower limit of the spread of the runs, in the logarithm of wall time divided by CPU time. A run far outside the
+/// spread counts as disturbed.
 const LEAST_LOAD_SPREAD: f64 = 0.1;
 /// Shorter times between stages count as this time, because their logarithms are taken \[s\]; logs have a resolution of milliseconds.
 const SHORTEST_S: f64 = 0.002;
-/// Number of tasks of a stage above which errors come from the spread only, not from cross-validation.
+/// Maximum number of tasks of a stage for cross-validation. With more tasks, errors come from the spread only.
 const MOST_LEFT_OUT: usize = 5_000;
-/// Amount of data of a task \[MB\] above which the task's time is assumed to depend on the data, if the logs do not determine this.
+/// If a task has more data than this \[MB\], and the logs do not show whether its time depends on the data, the time is
+/// assumed to depend on the data.
 const DATA_MATTERS_MB: f64 = 1.0;
 
 /// Fits the model to runs of one program.

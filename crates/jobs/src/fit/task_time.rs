@@ -1,6 +1,6 @@
-//! The time of a stage's tasks: the cold first tasks of each slot, the steady ones, and the speed of the transition.
+//! The time of a stage's tasks: the cold first tasks of each slot, the steady tasks, and the speed of the transition.
 //!
-//! The slow-down κ of a slot's second task relative to the steady ones is only observable if slots ran three or more
+//! The slow-down κ of a slot's second task relative to the steady tasks is only observable if slots ran three or more
 //! tasks. Otherwise, CPU time is an indication: a task whose wall time is far above its CPU time was delayed by warm-up
 //! activity, above all by the compiler's threads. So ln(1 + κ) has a normal prior, which the tasks then update. The
 //! mean of the prior is ln(wall / CPU time), at least 0, and its standard deviation is 0.25. (A steady task waits for

@@ -19,7 +19,7 @@ use crate::fit::waits::STARTING_MB;
 use crate::mapreduce::{Plan, Residual};
 use crate::runs::RunSpread;
 
-/// Data of a task \[MB\] below which it does not determine a rate: opening files and connections takes longer.
+/// Minimum data \[MB\] of a task that determines a rate. With less data, opening files and connections takes longer.
 const RATE_MB: f64 = STARTING_MB;
 /// Minimum time that determines a rate \[s\].
 const RATE_S: f64 = 0.1;

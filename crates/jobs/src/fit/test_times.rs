@@ -7,7 +7,7 @@ use crate::fit::waits::{STARTING_MB, Waits, mean};
 use crate::mapreduce::task_times::map_means;
 use crate::mapreduce::{PhaseLaw, spn_gc};
 
-/// Share of a job after its last task above which a note states that this time is not modelled.
+/// If a larger share of a job's time than this follows its last task, a note states that this time is not modelled.
 const LONG_END: f64 = 0.05;
 
 /// Share of the maps that must end before reduces are launched (`mapred.reduce.slowstart.completed.maps`), Hadoop's default.

@@ -19,7 +19,8 @@ use crate::trace::{Attempt, JobTrace, Metric, StageKind};
 /// Default number of slots of a Hadoop tracker (`mapred.tasktracker.map.tasks.maximum` and its counterpart for
 /// reduces): a cluster on which one task ran at a time possibly has room for two.
 const DEFAULT_SLOTS: u64 = 2;
-/// Data of a task \[MB\] below which its time is start-up: a disk of the default plan reads it in 0.15 s.
+/// With less data than this \[MB\], the time of a task counts as start-up time. A disk of the default plan reads this
+/// amount in 0.15 s.
 pub(super) const STARTING_MB: f64 = 16.0;
 /// Bytes per MB.
 const MB: f64 = 1_048_576.0;

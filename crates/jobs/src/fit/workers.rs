@@ -46,7 +46,8 @@ pub(super) fn workers_of(trace: &JobTrace, id: ApplicationId, application: &Appl
     Workers { executors, cores, hosts: whole(hosts as i64).min(executors) }
 }
 
-/// Returns the maximum, over the executors, of the mean number of tasks at a time, while the executor ran any.
+/// Returns the mean number of simultaneous tasks of the executor with the greatest such mean. Times at which an executor
+/// ran no task do not count.
 fn at_once(trace: &JobTrace, used: &BTreeSet<ExecutorId>) -> f64 {
     let of_executor = |id: &ExecutorId| {
         let attempts = trace.attempts().iter().filter(|attempt| attempt.executor == Some(*id));

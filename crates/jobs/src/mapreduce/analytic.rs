@@ -83,7 +83,8 @@ pub struct QuantileError {
 impl JobTime {
     /// Returns the distribution of `start + max(maps) + between + max(reduces)`, all independent.
     ///
-    /// Exact up to the errors stated in the module. Equal tasks are counted, not repeated, so the cost grows with the number of different ones.
+    /// Exact up to the errors stated in the module. Equal tasks are counted, not repeated, so the cost grows with the
+    /// number of different tasks.
     ///
     /// # Errors
     ///

@@ -25,7 +25,7 @@ use crate::net::{Net, NetBuilder, PlaceId, Point, Timing, Transition, Transition
 /// Configuration of copies.
 #[derive(Clone, Debug)]
 pub(super) struct Copies<'a> {
-    /// Possible fates of a copy; each is in a race from its start, flagged at 0.
+    /// Possible fates of a copy. A copy races from its own start, so `flagged_at` is 0 in each fate.
     pub(super) kinds: Vec<Fate<'a>>,
     pub(super) slots: CopySlots,
 }

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use crate::estimate::PoissonWindow;
 use crate::mapreduce::curve::Curve;
 
-/// Share of a task's sum of squared stage means below which its shortest stages count as fixed times.
+/// Maximum share of the sum of squared stage means of a task. The shortest stages of the task count as fixed times
+/// while the sum of their squared means stays below this share.
 ///
 /// A stage of mean m replaced by its mean moves a quantile by about m²/2τ, where τ is the longest stage:
 /// here by less than 1e-8 τ.

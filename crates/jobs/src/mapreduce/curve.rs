@@ -13,8 +13,8 @@ const DEGREE: usize = 16;
 /// Values on a panel: the Chebyshev-Lobatto points of `DEGREE`.
 const POINTS: usize = DEGREE + 1;
 
-/// Gauss-Legendre points per piece of a sum's integral; exact up to degree 27, beyond which the coefficients
-/// of the product of two panels are below [`PANEL_ERROR`].
+/// Gauss-Legendre points per piece of a sum's integral. They are exact up to degree 27. Beyond this degree, the
+/// coefficients of the product of two panels are below [`PANEL_ERROR`].
 const GAUSS: usize = 14;
 
 /// Maximum of a panel's last coefficients for the panel to be accepted: the absolute error in probability.

@@ -18,7 +18,8 @@ pub(super) struct Fate<'a> {
     pub(super) factor: f64,
     /// Shape of the delays of the task's stages; none keeps the shape from the net.
     pub(super) law: Option<&'a PhaseLaw>,
-    /// Time of the copy request, in typical times since the start, below `factor`; none for never.
+    /// Time from the start to the copy request, as a multiple of the typical time; less than `factor`. `None`: no copy
+    /// is requested.
     pub(super) flagged_at: Option<f64>,
 }
 

@@ -6,9 +6,9 @@
 //! quotient overflows. The formulas are the paper's model of a phase, an approximation of a real job; their evaluation
 //! is exact. Where the print is unreadable or contradicts itself, the function documents our choice.
 //!
-//! Every time depends on the bytes that its task processes. As printed, (8), (9) and (14) do not: they take the CPU time of one map of the test job
-//! and the GPU time of one block, whatever the split is. `model.equation8 = "printed"` gives the printed forms. docs/spn-gc.md describes the scaling
-//! of each phase.
+//! Every time depends on the bytes that its task processes. In the paper, (8), (9) and (14) as printed do not depend on
+//! these bytes: they take the CPU time of one map of the test job and the GPU time of one block, for any split.
+//! `model.equation8 = "printed"` gives the printed forms. docs/spn-gc.md describes the scaling of each phase.
 
 use crate::mapreduce::params::Equation8;
 use crate::mapreduce::params::Job;
@@ -316,9 +316,9 @@ pub fn merge_s(plan: &Plan, node: &Node) -> f64 {
 ///    + D_input/(D_test·R) · D_red (1/HW + 1/MR)
 /// ```
 ///
-/// The printed equation always has the GPU term; the text says that a reduce function *may* use the
-/// GPU, hence the setting. The GPU processes as many blocks simultaneously as in [`gpu_s`]; in the printed form,
-/// all blocks. Source: \[PESARO15, Eq. 14\].
+/// The printed equation always has the GPU term; the text says that a reduce function *may* use the GPU. So
+/// `model.reduce_on_gpu` decides whether this term is included. The GPU processes as many blocks simultaneously as in
+/// [`gpu_s`]; in the printed form, all blocks. Source: \[PESARO15, Eq. 14\].
 pub fn reduce_s(plan: &Plan, node: &Node) -> f64 {
     let profile = &plan.profile;
     let size = shuffled_mb(plan);

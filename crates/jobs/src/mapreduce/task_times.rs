@@ -11,7 +11,7 @@ use crate::mapreduce::phase_law::PhaseLaw;
 use crate::mapreduce::spn_gc;
 use crate::plan::PlanProblem;
 
-/// Ratio of a split to the test job's split, in either direction, above which a plan gets a warning.
+/// Maximum ratio of a split to the test job's split, in either direction. A plan with a greater ratio gets a warning.
 const FAR_SPLIT: f64 = 4.0;
 
 /// Mean time of each phase of each task. The tasks are in task order.

@@ -188,8 +188,9 @@ impl JobPlan {
         }
     }
 
-    /// Returns the straggler policies to compare: the policies of the plan. If the plan lists none: no copies and
-    /// Spark's copies if the plan has Spark's copies, otherwise [`PolicyPlan::compared`].
+    /// Returns the straggler policies to compare: the policies of the plan. If the plan lists no policies but has
+    /// Spark's copies, these are two policies: no copies, and Spark's copies. In all other cases, they are
+    /// [`PolicyPlan::compared`].
     pub fn policies(&self) -> Vec<PolicyPlan> {
         let own = match self {
             Self::MapReduce(plan) => &plan.policy,

@@ -186,7 +186,7 @@ impl PlanOption {
                 if plan.stage.iter().all(|stage| stage.gpu == 0.0) =>
             {
                 return Err(
-                    self.problem("has no meaning for this plan", "no stage has `gpu` above 0: its tasks use no GPU")
+                    self.problem("has no meaning for this plan", "no stage has `gpu` above 0, so no task uses a GPU")
                 );
             }
             Self::GpusOfExecutor(count) => {

@@ -255,7 +255,8 @@ impl StagePlan {
         move |stage, mb, rank| Times { stage: &self.stage[stage], load: &load }.at(mb, rank)
     }
 
-    /// Returns remarks on an estimate at the plan's size: a load of hosts that differs from the runs' load, and sizes far from the observed ones.
+    /// Returns remarks on an estimate at the plan's size: a load of hosts that differs from the runs' load, and sizes
+    /// far from the observed sizes.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         let load = Load::of(self);
@@ -307,7 +308,7 @@ pub(crate) fn slowness(warming: f64, rank: u32) -> f64 {
     if rank < 2 { 1.0 } else { 1.0 + warming / f64::from(rank - 1) }
 }
 
-/// Returns the full tasks after the cold ones, by their rank on a slot.
+/// Returns the full tasks after the cold tasks, by their rank on a slot.
 fn warm_waves(times: &Times<'_>, mut left: u32, slots: u32, task_mb: f64) -> Vec<Wave> {
     let error = times.stage.warm.error;
     let mut waves = Vec::new();

@@ -43,7 +43,7 @@ pub(super) struct Stage {
 /// Factors by which the times of one run differ from the plan's.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pace {
-    /// Factors of each stage: of the first tasks of slots, and of the later ones.
+    /// Factors of each stage: of the first tasks of slots, and of the later tasks.
     pub stages: Vec<[f64; 2]>,
     /// Factor of the driver's times.
     pub driver: f64,

@@ -48,7 +48,7 @@ pub enum WarningKind {
     FurtherApplication,
     /// Tasks of a stage without a submission event: the stage's number of tasks and dependencies are unknown.
     MissingStage,
-    /// A stage succeeded although fewer of its tasks did: lines are missing.
+    /// A stage succeeded, but the log lacks the ends of some of its tasks: lines are missing.
     MissingTasks,
     /// A task with a number outside its stage's range.
     ExtraTask,
@@ -92,7 +92,9 @@ impl WarningKind {
             Self::MissingStage => {
                 "tasks of a stage without a submission in the log; the size and dependencies of the stage are unknown"
             }
-            Self::MissingTasks => "a stage succeeded with fewer finished tasks than it has: lines are missing",
+            Self::MissingTasks => {
+                "a stage succeeded, but the log lacks the ends of some of its tasks: lines are missing"
+            }
             Self::ExtraTask => "a task number beyond the number of tasks of its stage",
             Self::EndWithoutStart => "the end of an attempt whose start is not in the log; kept",
             Self::JobEndWithoutStart => "the end of a job whose start is not in the log; skipped",

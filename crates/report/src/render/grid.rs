@@ -17,7 +17,7 @@ const NARROW: usize = 20;
 struct Set {
     header: String,
     cells: Vec<[String; 2]>,
-    /// True if the left part is right-aligned.
+    /// True for a column of numbers: the left part of each cell is right-aligned.
     numbers: bool,
     /// True if the column may be omitted.
     room: bool,

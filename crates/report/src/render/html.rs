@@ -15,16 +15,17 @@ const STYLE: &str = include_str!("style.css");
 /// Content security policy of the page: the browser loads nothing. Styles and pictures are part of the page.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src data:";
 
-/// Bytes of a heading that stays on one line, such as `> 1.5 m`.
+/// Maximum length in bytes of a heading that stays on one line, such as `> 1.5 m`.
 const BRIEF: usize = 8;
 
 /// Bytes of a name that needs little room.
 const SHORT_NAME: usize = 12;
 
-/// Number of columns from which a table becomes a list of cards on a phone.
+/// Maximum number of columns of a table on a phone; a table with more columns becomes a list of cards.
 const MANY_COLUMNS: usize = 4;
 
-/// Length of a row's name from which [`MANY_COLUMNS`] is one lower.
+/// Maximum number of characters of a row's name. If a name is longer, a table with [`MANY_COLUMNS`] columns also
+/// becomes a list.
 const LONG_NAME: usize = 16;
 
 /// Maximum length of words that are not broken in a table.

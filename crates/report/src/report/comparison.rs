@@ -157,9 +157,9 @@ impl<'a> Parts<'a> {
         for (i, row) in self.0.gaps.iter().enumerate() {
             let at = format!("/gaps/{i}");
             let (name, key) = match row.gap {
-                Gap::BeforeFirst => ("no stage: before the first", "before_first"),
-                Gap::Between => ("no stage: between stages", "between"),
-                Gap::AfterLast => ("no stage: after the last", "after_last"),
+                Gap::BeforeFirst => ("before the first stage", "before_first"),
+                Gap::Between => ("between stages", "between"),
+                Gap::AfterLast => ("after the last stage", "after_last"),
             };
             parts.push(Part {
                 name: name.to_owned(),

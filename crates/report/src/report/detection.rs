@@ -355,7 +355,7 @@ impl DetectionReport {
             Column::new("missed").key("missed"),
             Column::new("looks from").unit("s").key("lag").show(Show::Room),
         ];
-        let note = "In time: a copy that takes the expected time could still have finished first.";
+        let note = "In time: a copy started at the flag would typically end before the task.";
         let mut table = Table::new("Flags", note, columns);
         for (i, row) in self.detectors.iter().enumerate() {
             let count = |key: &str, value| Cell::from(Number::count(format!("/detectors/{i}/{key}"), value));

@@ -17,7 +17,7 @@ pub struct ProgressModelReport {
     pub profiles: Vec<ProfileRow>,
     /// Kinds of tasks without a profile, with the reasons.
     pub left_out: Vec<String>,
-    /// The model itself.
+    /// The model.
     pub model: Model,
 }
 
@@ -94,7 +94,7 @@ pub fn straggler_line(flag: &StragglerFlag) -> String {
     let node = if flag.node.is_empty() { String::new() } else { format!(" on {}", flag.node) };
     format!(
         "{:.3} s: straggler {}{}{}task {}.{}{node}: {:.0}% complete after {:.1} s, {:.0}% expected; {:.2} times slower than expected \
-         (boundary {:.2}), probability {:.0}%\n",
+         (boundary {:.2}), probability of a straggler {:.0}%\n",
         flag.time_s,
         name("", &flag.job),
         name("", &flag.kind),

@@ -147,9 +147,9 @@ pub(super) fn line<E>(
     [low, high]: [f64; 2],
     mut point: impl FnMut(f64) -> Result<CdfPoint, E>,
 ) -> Result<Vec<CdfPoint>, E> {
-    /// Share of the times below the first rise above which the line does not start at 0.
+    /// If the curve first rises after this share of `high`, the line does not start at 0.
     const LATE: f64 = 0.3;
-    /// Margin before the rise and after a jump, relative to the drawn range.
+    /// Margin on the time axis before the curve rises, and after it jumps, as a share of the drawn range.
     const ROOM: f64 = 0.05;
     if high <= 0.0 {
         return Ok(Vec::new());

@@ -280,7 +280,7 @@ fn without(report: &SensitivityReport) -> Table {
     Table::new("Settings without an effect", "", ["setting", "why"]).rows(rows)
 }
 
-/// Returns the time or probability itself, and the time's variance over the ranges.
+/// Returns a table of the time or probability that the settings affect, and the variance of the time over the ranges.
 fn moved(report: &SensitivityReport) -> Table {
     let title = if report.probability.is_some() { "The probability itself" } else { "The time itself" };
     let mut table = Table::new(title, "", ["", "value"]).level(report.level);

@@ -195,7 +195,7 @@ pub struct UnboundedRow {
     pub coverability: Option<CoverabilityRow>,
 }
 
-/// The unbounded places.
+/// Results of the coverability graph: its size and the unbounded places.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CoverabilityRow {

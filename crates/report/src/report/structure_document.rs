@@ -92,7 +92,7 @@ fn remarks(report: &StructureReport) -> Vec<String> {
     for open in &report.matrices.open {
         let [row, t] = names(report, open.row, open.transition);
         remarks.push(format!(
-            "The weight of {} `{row}`, `{t}` depends on the marking; the matrices omit it.",
+            "The weight of the {} arc between `{row}` and `{t}` depends on the marking; the matrices omit this arc.",
             key_of(&open.kind)
         ));
     }

@@ -3,8 +3,8 @@
 use crate::compile::Program;
 use crate::solve::{ExploreError, Paths, StateSpace};
 
-/// Number of firings that the sequences of a report may have together. Further sequences are left out, because a large net has as
-/// many as it has nodes, and each may be as long.
+/// Number of firings that the sequences of a report may have together. Further sequences are left out, because a large
+/// net has one sequence per node, and each sequence can have as many firings as the net has nodes.
 const MOST_FIRINGS: usize = 1_000_000;
 
 /// Firing sequences of a report.

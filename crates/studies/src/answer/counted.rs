@@ -25,8 +25,9 @@ pub struct CountedStates {
 
 impl CountedStates {
     /// Explores the canonical markings of a folded net, in which the expressions `keep` must keep their meaning; `from` is the
-    /// start of a time between two sets of markings of the folded net. Returns `None` if no parts are equal, or if these states cannot
-    /// replace those of `net`: it may be unbounded, its states may be too many, or firings may exchange parts within a state of `from`.
+    /// start of a time between two sets of markings of the folded net. Returns `None` if no parts are equal, or if
+    /// these states cannot replace the states of `net`: the net is possibly unbounded, has too many states, or has
+    /// firings that exchange parts within a state of `from`.
     ///
     /// # Errors
     ///

@@ -81,7 +81,8 @@ pub struct TimeDifference {
     pub verdict: Verdict,
     /// Assumed standard deviation of the logarithm of a run's time, if a side has one run.
     pub assumed_sigma: Option<f64>,
-    /// Probability of a ratio at least as far from 1 if only the assumed spread of whole runs makes the sides differ.
+    /// Probability of a ratio at least as far from 1 as the observed ratio, if the sides differ only by the assumed
+    /// spread of whole runs.
     pub assumed_p_value: Option<f64>,
 }
 

@@ -41,7 +41,7 @@ pub struct Optimization {
     pub subject: Subject,
     /// Warnings about the input files.
     pub warnings: Vec<LoadWarning>,
-    /// Threads; none for one per core.
+    /// Number of threads; `None` is one per core.
     pub threads: Option<NonZeroUsize>,
 }
 

@@ -50,7 +50,7 @@ pub struct Sizing {
     pub measure: Measure,
     /// Seed of the replications. Default 0.
     pub seed: u64,
-    /// Threads; none for one per core.
+    /// Number of threads; `None` is one per core.
     pub threads: Option<NonZeroUsize>,
     /// True if the search adds slots, because the job's plan has no slots and workers would not affect the times of tasks.
     adds_slots: bool,
@@ -75,8 +75,9 @@ pub struct SizingOutcome {
 const MOST_MACHINES: u64 = 1024;
 /// Maximum number of sizes that are added on each side of the pilot's answer.
 const NEIGHBOURS: u64 = 6;
-/// Minimum and maximum number of replications of a size, in the pilot and at the first look of the search.
+/// Minimum and maximum number of replications of a size in the pilot.
 const PILOT: [u64; 2] = [60, 100];
+/// Minimum and maximum number of replications of a size at the first look of the search.
 const FIRST: [u64; 2] = [150, 500];
 /// Confidence of the pilot: low, so that few replications suffice for an interval of a quantile. It does not affect decisions.
 const PILOT_CONFIDENCE: f64 = 0.05;
@@ -207,7 +208,8 @@ impl Sizing {
             remarks.push(format!("sizes outside the table were not evaluated; {name} 1..64 evaluates more"));
         }
         if self.adds_slots {
-            remarks.push("tasks wait for slots here, although `model.slots` of the plan is false".to_owned());
+            remarks
+                .push("in this search, tasks wait for slots, although `model.slots` of the plan is false".to_owned());
         }
         SizingOutcome { search, outcome, price: self.price.clone(), remarks, notes }
     }

@@ -14,9 +14,12 @@ use crate::watch::Watch;
 
 /// Replications between two checks of the clock.
 const ROUND: u64 = 256;
-/// The default number of replications is this number of task draws divided by the tasks, within the limits below.
+/// The default number of replications is this number of task draws divided by the number of tasks, but at least [`FEWEST`]
+/// and at most [`MOST`].
 const DRAWS: u64 = 10_000_000;
+/// Minimum of the default number of replications.
 const FEWEST: u64 = 100;
+/// Maximum of the default number of replications.
 const MOST: u64 = 2_000;
 /// A run counts as slower or faster than the plan if its factor is above or below 1 with this probability.
 const CLEARLY: f64 = 0.95;
@@ -29,7 +32,7 @@ pub struct RemainingSettings {
     pub replications: Option<u64>,
     /// Seed; the same seed gives the same numbers on any number of threads. Default 0.
     pub seed: u64,
-    /// Threads; none for all cores. Default none.
+    /// Number of threads. Default `None`: one per core.
     pub threads: Option<NonZeroUsize>,
     /// Input size of the run \[MB\]; none to infer it from the tasks in the log. Default none.
     pub input_mb: Option<f64>,
@@ -123,8 +126,8 @@ impl Remaining {
     }
 }
 
-/// Estimates the remaining time of a run: with a plan, of the whole run; without one, of the running jobs,
-/// from their tasks. `watch` counts replications.
+/// Estimates a remaining time. With a plan, it is the time of the whole run. Without a plan, it is the time of the
+/// running jobs, estimated from their tasks. `watch` counts replications.
 ///
 /// # Errors
 ///

@@ -368,7 +368,7 @@ impl Run<'_> {
 /// The time of each replication, or whether it reached the goal, and for each parameter one number per replication.
 type Columns = (Vec<f64>, Vec<Vec<f64>>);
 
-/// Replications of which this process runs a share.
+/// The replications, and the share of them that this process runs.
 struct Shared<'a> {
     share: &'a Share,
     /// Everything that the replications depend on.

@@ -68,7 +68,7 @@ pub struct Sensitivity {
     pub replications: Option<u64>,
     /// Confidence level of all intervals, in (0, 1).
     pub level: f64,
-    /// Threads; none for one per core.
+    /// Number of threads; `None` is one per core.
     pub threads: Option<NonZeroUsize>,
     /// Wall time after which the study finishes with the complete rows.
     pub max_time: Option<Duration>,

@@ -29,8 +29,9 @@ pub struct Base {
 const WAVE: Duration = Duration::from_millis(250);
 /// Maximum number of single times that a wave keeps in memory, 8 bytes each: a limit for many short points.
 const MOST_TIMES: u64 = 1 << 24;
-/// Maximum number of points of a wave, per core and on a GPU: limits the memory for the nets of the points.
+/// Maximum number of points of a wave per core. Limits the memory for the nets of the points.
 const MOST_PER_CORE: u64 = 16;
+/// Maximum number of points of a wave on a GPU.
 const MOST_ON_CARD: u64 = 256;
 
 impl Batch {

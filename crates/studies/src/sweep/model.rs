@@ -48,7 +48,7 @@ pub struct Batch {
     pub seed: u64,
     /// Confidence level of all intervals, in (0, 1).
     pub level: f64,
-    /// Threads; `None` is one per core.
+    /// Number of threads; `None` is one per core.
     pub threads: Option<NonZeroUsize>,
     /// Time after which no new point starts; running points are completed.
     pub deadline: Option<Instant>,

@@ -7,12 +7,13 @@ use std::time::Duration;
 
 use crate::sim::{Backend, Card, DeviceUse, Placement, RanOn, RunError};
 
-/// Minimum time on the CPU before a GPU is considered, and minimum remaining CPU time for which a GPU is worthwhile: opening a GPU
-/// takes a second or two.
+/// Minimum time on the CPU before a GPU is considered.
 const BEFORE_A_LOOK: Duration = Duration::from_secs(1);
+/// Minimum remaining CPU time for which a GPU is worthwhile: opening a GPU takes a second or two.
 const WORTH_A_LOOK: Duration = Duration::from_secs(4);
-/// Number of waves on a GPU before its speed is measured, and the duration of the measurement.
+/// Number of waves on a GPU before the GPU's speed is measured.
 const SETTLING: u32 = 2;
+/// Duration of this measurement.
 const MEASURED: Duration = Duration::from_secs(1);
 
 /// State of the decision.

@@ -53,7 +53,7 @@ pub struct Sweep {
 pub struct SweepSettings {
     /// Confidence level of all intervals, in (0, 1).
     pub level: f64,
-    /// Threads; none for one per core.
+    /// Number of threads; `None` is one per core.
     pub threads: Option<NonZeroUsize>,
     /// Wall time after which no new point starts.
     pub max_time: Option<Duration>,

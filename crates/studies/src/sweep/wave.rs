@@ -16,9 +16,9 @@ use crate::watch::Watch;
 
 /// Minimum number of blocks per core, so that no core waits long for the last block.
 const BLOCKS_PER_CORE: u64 = 8;
-/// Block size of vectorised engines, of which blocks are multiples, and maximum length of a block, which is limited
-/// because Ctrl-C takes effect between blocks.
+/// Block size of vectorised engines. The length of a block is a multiple of this size.
 const STEP: u64 = 64;
+/// Maximum length of a block. The length is limited because Ctrl-C takes effect between blocks.
 const LONGEST_BLOCK: u64 = 1 << 16;
 /// Maximum number of replications of a point per GPU call, because Ctrl-C takes effect between calls.
 const LONGEST_ON_CARD: u64 = 1 << 20;

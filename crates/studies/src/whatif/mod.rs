@@ -69,7 +69,7 @@ pub struct WhatIf {
     pub seed: u64,
     /// Confidence level of all intervals, in (0, 1).
     pub level: f64,
-    /// Threads; none for one per core.
+    /// Number of threads; `None` is one per core.
     pub threads: Option<NonZeroUsize>,
     /// Wall time after which the study finishes with the replications so far.
     pub max_time: Option<Duration>,
@@ -162,7 +162,7 @@ impl WhatIf {
         let WhatIfJob::Planned(planned) = &self.job else { return Vec::new() };
         let all = match &planned.0 {
             JobPlan::MapReduce(plan) => [
-                (!plan.model.slots).then_some("`whatif` counts slots, although `model.slots` is false"),
+                (!plan.model.slots).then_some("in `whatif`, tasks wait for slots, although `model.slots` is false"),
                 (plan.cluster.node.iter().any(|node| node.gpus.is_some()))
                     .then_some("`whatif` does not model waiting for GPUs; `gpus` has no effect"),
             ],

@@ -62,7 +62,8 @@ pub struct Put {
     pub fold: Fold,
     /// The slot.
     pub slot: u32,
-    /// If this time completes a slot of alternatives: how and into which slot the result is folded.
+    /// If this time completes a slot of alternatives: the way in which the result is folded, and the slot that gets the
+    /// result.
     pub then: Option<(Fold, u32)>,
 }
 
@@ -105,6 +106,6 @@ pub struct SchedulePlan {
     pub producers: Csr<u32>,
     /// Per counter: true if no transition consumes its tokens and they all arrive in every replication.
     pub sure_sink: Vec<bool>,
-    /// Per counter: number of tokens, including initial ones, that arrive if all producers fire.
+    /// Per counter: number of tokens, including initial tokens, that arrive if all producers fire.
     pub arrivals: Vec<u64>,
 }

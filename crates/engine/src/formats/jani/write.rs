@@ -12,8 +12,9 @@ use crate::net::expr::{BinaryOp, Expr, Function, Leaf, UnaryOp};
 const FORMAT: &str = "JANI";
 
 /// The net as a JANI model: one automaton with one location, a variable for each place, an edge for each timed transition.
-/// All immediate transitions of one priority become one edge, with a destination for each; the edge is enabled if no
-/// transition of a higher priority is. `most` has the known upper bounds of places besides their capacities.
+/// All immediate transitions of one priority become one edge, with one destination for each transition. This edge is
+/// enabled only if no transition of a higher priority is enabled. `most` has known upper bounds of places, in addition
+/// to the capacities of places.
 ///
 /// # Errors
 ///

@@ -3,11 +3,13 @@
 
 use crate::formats::layered::{Graph, Spots};
 
-/// Half the height of the space for an edge that passes a column, and the space between two spots.
+/// Half the height of the space for an edge that passes a column.
 const LANE: f64 = 4.0;
+/// Space between two spots.
 const GAP: f64 = 7.0;
-/// Number of sweeps over all columns that use the neighbours on one side, and on both sides.
+/// Number of sweeps over all columns that use the neighbours on one side.
 const ONE_SIDED: usize = 6;
+/// Number of sweeps over all columns that use the neighbours on both sides.
 const BOTH_SIDED: usize = 8;
 /// Number of rounds of straightening.
 const STRAIGHTENED: u32 = 6;

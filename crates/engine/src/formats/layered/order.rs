@@ -6,8 +6,9 @@
 
 use crate::formats::layered::Spots;
 
-/// Minimum and maximum number of sweeps, and the work limit of a drawing, in visited spots and edges.
+/// Minimum and maximum number of sweeps.
 const SWEEPS: [usize; 2] = [4, 24];
+/// Work limit of a drawing, in visited spots and edges.
 const WORK: usize = 4_000_000;
 /// Number of sweeps without a better order after which the search ends.
 const PATIENCE: usize = 6;

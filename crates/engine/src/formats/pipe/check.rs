@@ -369,7 +369,7 @@ impl Check<'_> {
     }
 }
 
-/// Ratio of rates above which PIPE's solvers were observed to stop too early.
+/// Minimum ratio of rates at which PIPE's solvers were observed to stop too early.
 const STIFF: f64 = 1e4;
 
 fn shared_names(net: &Net) -> HashSet<String> {

@@ -79,7 +79,7 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Result<(Cow<'_, str>, bool),
     }
 }
 
-/// Characters of the bytes 0x80 to 0x9F; the five unassigned ones are the same as in ISO-8859-1.
+/// Characters of the bytes 0x80 to 0x9F; the five unassigned characters are the same as in ISO-8859-1.
 const WINDOWS_1252: [char; 32] = [
     '€', '\u{81}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{8d}', 'Ž', '\u{8f}', '\u{90}', '‘', '’',
     '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{9d}', 'ž', 'Ÿ',

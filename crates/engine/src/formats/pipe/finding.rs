@@ -32,7 +32,7 @@ impl fmt::Display for PipeVersion {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The effect depends on the net's behaviour, or affects only the drawing.
+    /// The error affects results only for some behaviour of the net, or affects only the drawing.
     Note,
     /// The numbers are wrong.
     Wrong,

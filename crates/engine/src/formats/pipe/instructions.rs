@@ -37,7 +37,7 @@ impl<'t> Instructions<'t> {
         Self { pairs }
     }
 
-    /// The values of an instruction that is a part by itself.
+    /// The values of an instruction that is a separate part.
     pub(super) fn alone(element: Element<'_, 't>) -> Self {
         Self { pairs: element.attributes().map(|(key, value)| (key.to_owned(), value.clone())).collect() }
     }

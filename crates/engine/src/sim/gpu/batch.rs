@@ -16,9 +16,11 @@ use crate::sim::gpu::shader::{self, Slots};
 use crate::sim::samples::Samples;
 use crate::sim::schedule::Schedule;
 
-/// Bytes of one quad's slot, of one quad's values in a column, and of an instruction.
+/// Bytes of one quad's slot.
 const SLOT_BYTES: u64 = 32;
+/// Bytes of one quad's values in a column.
 const VALUES_BYTES: u64 = 32;
+/// Bytes of an instruction.
 const INSTRUCTION_BYTES: u64 = 16;
 /// Number of quads of the first dispatch.
 const FIRST_QUADS: u64 = 4096;

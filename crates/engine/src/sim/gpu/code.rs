@@ -33,8 +33,9 @@ const MOST_COUNTERS: u32 = 1 << 24;
 const MOST_DEPTH: u32 = 32;
 /// Maximum number of steps of one expression.
 const MOST_STEPS: u32 = 4096;
-/// Loop iterations of a remainder and of a root.
+/// Loop iterations of a remainder.
 const REMAINDER_LOOPS: u32 = 75;
+/// Loop iterations of a square root.
 const SQRT_LOOPS: u32 = 55;
 
 /// A marking expression as the shaders read it.

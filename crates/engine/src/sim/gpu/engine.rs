@@ -41,7 +41,7 @@ pub(crate) trait DeviceEngine {
         stop: &dyn Fn() -> bool,
     ) -> Result<u64, DeviceFault>;
 
-    /// Minimum number of replications that keep the device busy; fewer take as long.
+    /// Minimum number of replications that keep the device busy; fewer replications take the same time.
     fn fill(&self) -> u64 {
         1
     }
@@ -56,8 +56,9 @@ const DISPATCH: Duration = Duration::from_millis(60);
 const LONGEST_DISPATCH: Duration = Duration::from_millis(75);
 /// A dispatch shorter than this gives no information about speed.
 const NOISE: Duration = Duration::from_micros(500);
-/// Maximum growth factor of a size, and the maximum after a dispatch that took too long.
+/// Maximum growth factor of a size.
 const GROWTH: f64 = 8.0;
+/// Maximum growth factor of a size after a dispatch that took too long.
 const SLOW_GROWTH: f64 = 2.0;
 /// A larger size is worthwhile if a replication costs at most this share of its previous cost.
 const CHEAPER: f64 = 0.87;

@@ -17,8 +17,9 @@ use crate::sim::gpu::error::GpuError;
 /// may need much longer.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// The binding at which every kernel finds the counter of finished workgroups, and the size of the counter in bytes.
+/// Binding at which every kernel finds the counter of finished workgroups.
 const PROOF_BINDING: u32 = 7;
+/// Size of this counter in bytes.
 const PROOF_BYTES: u64 = 4;
 
 /// A compute pipeline.

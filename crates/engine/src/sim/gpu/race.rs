@@ -22,13 +22,15 @@ use crate::sim::samples::Samples;
 
 /// Maximum number of lanes that run in parallel, more than any GPU needs to be busy.
 const MOST_LANES: u64 = 1 << 18;
-/// Number of steps of the first dispatch, and number of replications of the first chunk.
+/// Number of steps of the first dispatch.
 const FIRST_STEPS: u64 = 16;
+/// Number of replications of the first chunk.
 const FIRST_CHUNK: u64 = 4096;
 /// Maximum number of steps of a dispatch. A step takes some microseconds, and a display's watchdog waits two seconds.
 const MOST_STEPS: u64 = 1 << 14;
-/// Target time of a chunk, and maximum time of a chunk that grows. Progress is shown after each chunk.
+/// Target time of a chunk. Progress is shown after each chunk.
 const CHUNK: Duration = Duration::from_millis(500);
+/// Maximum time of a chunk that grows.
 const LONGEST_CHUNK: Duration = Duration::from_secs(5);
 /// Number of words in the control buffer: next, ended, faults, four endings, lanes that ran.
 const CONTROL: usize = 8;

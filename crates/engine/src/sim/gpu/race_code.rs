@@ -21,7 +21,7 @@ const MAY_REACH: u32 = 1;
 /// Stands for a position if there is no code or no capacity.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Tables of a race, except those of its form.
+/// Tables of a race, except the tables of its form.
 #[derive(Debug)]
 pub(crate) struct RaceCode {
     pub(crate) tables: Vec<u32>,
@@ -91,8 +91,8 @@ impl RaceCode {
         this
     }
 
-    /// Decides where the items of a lane are stored during a dispatch; all items must be known. Returns true if they
-    /// are in the workgroup's memory, because its `bytes` suffice.
+    /// Decides where the items of a lane are stored during a dispatch; all items must be known. Returns true if the
+    /// items are in the workgroup's memory, because `bytes`, the size of this memory, suffices.
     pub(crate) fn tile(&mut self, bytes: u32) -> bool {
         let items = self.items.count();
         let words = u64::from(items - LANE_WORDS) * u64::from(WORKGROUP);

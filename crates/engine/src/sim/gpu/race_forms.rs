@@ -11,8 +11,9 @@ use crate::sim::sampler::{Sampler, exponential_scale};
 
 /// Maximum number of parallel clocks of one transition that is not exponential, on a device.
 const MOST_CLOCKS: u32 = 64;
-/// Minimum and maximum number of servers for which scales are computed.
+/// Minimum number of servers for which scales are computed.
 const LEAST_SCALES: u64 = 64;
+/// Maximum number of servers for which scales are computed.
 const MOST_SCALES: u64 = 4096;
 
 /// Number of timed transitions that one step examines (`LOOKS` in the shader).

@@ -26,8 +26,8 @@ pub(in crate::sim) struct Patience {
     pub(in crate::sim) settling: Duration,
     /// Duration of the measurement of a GPU's speed, before it is compared with the CPU's speed.
     pub(in crate::sim) measured: Duration,
-    /// Number of replications that a device repeats before its results count; they must equal those of the CPU. Fewer if
-    /// they take the CPU more than a second.
+    /// Number of replications that a device repeats before its results count. The results of the device must equal the
+    /// results of the CPU. The number is smaller if these replications take the CPU more than a second.
     pub(in crate::sim) replayed: u64,
 }
 
@@ -47,10 +47,11 @@ impl Default for Patience {
 /// device succeeds again, so that few chunks of the device are wasted.
 const TAKEN_OVER: u64 = 1024;
 
-/// Three limits: the number of replications of the first chunk, when the time of a replication on the device is still
-/// unknown; the target time of a chunk; and the maximum time of a chunk that grows.
+/// Number of replications of the first chunk, when the time of a replication on the device is still unknown.
 const FIRST_CHUNK: u64 = 256;
+/// Target time of a chunk.
 const CHUNK: Duration = Duration::from_millis(250);
+/// Maximum time of a chunk that grows.
 const LONGEST_CHUNK: Duration = Duration::from_secs(5);
 
 /// Maximum time of the CPU for the replications that a device replays.
@@ -276,8 +277,8 @@ impl<'a> Relay<'a> {
         Ok(())
     }
 
-    /// Lets the device replay the first replications of the run, whose results must equal those of the CPU bit for bit. A
-    /// device that finishes none of them is not used.
+    /// Lets the device replay the first replications of the run, whose results must equal the CPU's results bit for
+    /// bit. A device that finishes none of them is not used.
     fn trust(
         &mut self,
         cpu: &mut CpuRounds<'_>,

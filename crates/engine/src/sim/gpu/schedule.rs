@@ -17,8 +17,9 @@ use crate::sim::question::Ending;
 use crate::sim::samples::Samples;
 use crate::sim::schedule::Schedule;
 
-/// Bytes of one quad's slot, and of one value of a column.
+/// Bytes of one quad's slot.
 const SLOT_BYTES: u64 = 32;
+/// Bytes of one value of a column.
 const VALUE_BYTES: u64 = 8;
 /// Number of quads of the first chunk.
 const FIRST_QUADS: u64 = 1024;

@@ -8,7 +8,7 @@ use crate::sim::gpu::error::GpuError;
 pub struct Surveyed {
     /// Facts about the adapter.
     pub facts: AdapterFacts,
-    /// The fault because of which the adapter is not used: it cannot be opened, or computes wrong results.
+    /// Reason why the adapter is not used: it cannot be opened, or it computes wrong results.
     pub fault: Option<GpuError>,
 }
 

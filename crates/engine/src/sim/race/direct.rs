@@ -33,7 +33,7 @@ enum Share {
 pub(crate) struct DirectForm<'a> {
     rules: Rules<'a>,
     law: DirectLaw,
-    /// Share of each transition; 0 for immediate ones.
+    /// Share of each transition; 0 for immediate transitions.
     shares: Vec<Share>,
     /// Per transition: its index among the timed transitions.
     places: Vec<u32>,

@@ -95,7 +95,7 @@ pub(crate) struct Game<'r, 'a, O> {
     /// Groups to check, each at most once.
     pending: Vec<u32>,
     waiting: Vec<bool>,
-    /// Timed transitions to check, each at most once, if immediate ones have fired.
+    /// Timed transitions to check, each at most once, if immediate transitions have fired.
     touched: Vec<u32>,
     marks: Vec<bool>,
     trail: Vec<u32>,

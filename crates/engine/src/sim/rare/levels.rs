@@ -7,9 +7,9 @@ use crate::sim::clock::{Clock, NEVER};
 use crate::sim::race::{Blind, DirectForm, Observer, Stop, Walker};
 use crate::sim::rare::event::Plan;
 
-/// Number of bits of a replication's number that hold the number of the walk on its level, and number of bits that hold
-/// the number of the level.
+/// Number of bits of a replication's number that hold the number of the walk on its level.
 const WALK_BITS: u32 = 24;
+/// Number of bits of a replication's number that hold the number of the level.
 pub(super) const LEVEL_BITS: u32 = 14;
 
 /// Batch number of the pilot.

@@ -18,11 +18,13 @@ pub struct ClockHint {
 const FARTHEST: i32 = 600;
 /// Smallest offset reported \[s\].
 const LEAST: i32 = 2;
-/// Required correlation with the offset, and required gain over no offset.
+/// Required correlation with the offset.
 const GOOD: f64 = 0.6;
+/// Required gain of the correlation with the offset over the correlation without an offset.
 const BETTER: f64 = 0.25;
-/// Minimum and maximum number of seconds compared.
+/// Minimum number of seconds compared.
 const FEWEST: usize = 30;
+/// Maximum number of seconds compared.
 const MOST: usize = 4_000;
 
 /// Searches for the offset of the samples' clock. With this offset, the number of tasks on the node correlates best with

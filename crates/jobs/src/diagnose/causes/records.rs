@@ -32,7 +32,7 @@ impl TaskRecord {
     }
 }
 
-/// Returns the attempts of a stage with a known time that did not fail: a failed attempt ended for another reason.
+/// Returns the attempts of a stage that have a known time and did not fail.
 pub fn records_of(trace: &JobTrace, stage: StageId) -> Vec<TaskRecord> {
     let attempts = trace.attempts_of(stage).iter().filter(|attempt| !attempt.outcome.is_failure());
     attempts.filter_map(|attempt| record(trace, attempt)).collect()

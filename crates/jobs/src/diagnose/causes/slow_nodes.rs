@@ -11,10 +11,9 @@ use crate::trace::JobTrace;
 const SLOW_NODE: f64 = 1.5;
 /// Minimum number of tasks on a node, and on other nodes, for a comparison.
 const FEWEST: usize = 8;
-/// A slow node gets few tasks, and may be slow only for a while. Therefore [`FEWEST_APART`] tasks of one stage
-/// suffice if all of them are among the slowest tasks of the stage, and the probability of this by chance is at most
-/// [`CHANCE`].
+/// Maximum probability that all tasks of a node in a stage are among the slowest tasks of the stage by chance.
 const CHANCE: f64 = 1e-3;
+/// Minimum number of these tasks. It is small because a slow node gets few tasks, and may be slow only for a while.
 const FEWEST_APART: usize = 3;
 
 /// The times of a node's tasks, compared with the times of tasks on other nodes.

@@ -2,7 +2,7 @@
 //!
 //! Implements the set of live attempts and the counts. `group` judges a sample. The agent's clock is the clock of the
 //! reports, so a replay gives the same flags as the live run; memory grows only with running attempts, not with
-//! finished ones.
+//! finished attempts.
 
 use std::collections::{HashMap, VecDeque};
 

@@ -40,9 +40,9 @@ const CLOCKS: f64 = 2.0;
 /// * `cause` is [`Cause::DataSkew`] if the task has more than 1 + Diff times the median input of its stage, or
 ///   [`Cause::ShuffleSkew`] if that input comes from a shuffle; `confidence` is the share of the excess time that the
 ///   excess input explains, at most 1. Otherwise the cause is [`Cause::Unknown`] with confidence 0.
-/// * `evidence` compares the progress at the flag with the usual progress at the same age, the probability of a
-///   straggler with the required probability, the input (if known) with its median, and the total time of the attempt
-///   (`time`) with the median. The times are from the log, or else from the reports.
+/// * `evidence` has up to four comparisons: the progress at the flag with the usual progress at the same age; the
+///   probability of a straggler with the required probability; the input, if known, with the median input; and the
+///   total time of the attempt (`time`) with the median time. The times are from the log, or else from the reports.
 ///
 /// Findings are in the order of the flags.
 ///

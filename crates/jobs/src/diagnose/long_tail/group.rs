@@ -8,7 +8,8 @@ use crate::diagnose::long_tail::settings::{AgentSettings, Boundary, PeerRule};
 use crate::diagnose::long_tail::task::{Sample, TaskState};
 use crate::estimate::{normal_cdf, normal_quantile};
 
-/// Number of finished attempts whose slow-downs are kept, the latest ones: the memory of an endless group stays bounded.
+/// Number of finished attempts whose slow-downs are kept. The latest attempts are kept, so the memory of an endless
+/// group stays bounded.
 const MOST_ENDED: usize = 1024;
 
 /// Minimum number of peers that determine the speed of a job without history.

@@ -9,8 +9,8 @@ use tailspn_common::order::{median, quantile};
 use crate::diagnose::long_tail::curve::{CurveForm, Point, ProgressCurve, rises};
 use crate::diagnose::long_tail::history::TaskHistory;
 
-/// Levels of progress at which the usual age is computed: 24 evenly spaced levels, and closer ones at the
-/// start, where tasks are still setting up.
+/// Levels of progress at which the usual age is computed: 24 evenly spaced levels, and closer levels at the start,
+/// where tasks are still setting up.
 const LEVELS: usize = EARLY.len() + 24;
 const EARLY: [f64; 4] = [0.005, 0.01, 0.02, 0.03];
 

@@ -283,7 +283,8 @@ impl ProgressFeed {
         }
     }
 
-    /// Ends the stream: reads an incomplete last line if it is a complete record, otherwise counts it.
+    /// Ends the stream. A last line without a line break is read if it is a whole record, and otherwise counted as
+    /// truncated.
     pub fn finish(&mut self, oddities: &mut Oddities, take: &mut dyn FnMut(ProgressRecord<'_>, u64, &mut Oddities)) {
         let line = std::mem::take(&mut self.open);
         if line.is_empty() {

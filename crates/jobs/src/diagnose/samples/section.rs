@@ -1,4 +1,5 @@
-//! The columns of a section of mpstat, iostat, sar or `sadf -d`: the supported ones, under their names in all versions.
+//! The columns of a section of mpstat, iostat, sar or `sadf -d`: the supported columns, under their names in all
+//! versions.
 
 use crate::diagnose::samples::clock::number_or_nan;
 use crate::diagnose::samples::series::Meter;

@@ -1,5 +1,5 @@
-//! A diagnosis that does not mistake a busy node, or the peers of a faulty node, for the faulty node: times per call
-//! instead of totals, calls on data instead of all calls, and pairs of nodes for the network.
+//! A diagnosis that does not mistake a busy node, or the peers of a faulty node, for the faulty node. It uses times per
+//! call instead of totals, calls on data instead of all calls, and pairs of nodes for the network.
 //!
 //! Each node has a *level* for each cause. Disk: the mean time of a `stat` or `access` call on a path with data.
 //! Network: the median over its peers of the mean time of connecting the two nodes, in either direction. A fault of one
@@ -298,7 +298,7 @@ fn finding(judged: &Judged, scored: &Scored, cause: Cause) -> Finding {
     }
 }
 
-/// Levels below this are reported in milliseconds, as the baseline nearly always is \[s\].
+/// Levels below this limit \[s\] are reported in milliseconds, because the baseline nearly always is in milliseconds.
 const MILLISECONDS_BELOW: f64 = 10.0;
 
 /// Returns the level with its reference values.

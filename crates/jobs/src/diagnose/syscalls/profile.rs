@@ -197,7 +197,8 @@ impl Profile {
         self.extremes.values().map(Extremes::len).sum()
     }
 
-    /// Returns the range, over the control runs, of the number of calls of a class on a node whose time is in one interval.
+    /// Returns the range, over the control runs, of a number of calls: the calls of a class on a node whose times lie
+    /// in the given interval of the histogram.
     pub fn bucket(&self, form: Form, node: &str, class: CallClass, bucket: usize) -> Option<Range> {
         let count = |found: &ControlNode| found.classes[class.index()].histogram.count(bucket) as f64;
         Range::over(self.nodes(form, node).map(count))

@@ -83,7 +83,7 @@ struct Hog<'r> {
 /// Diagnoses a run by the statistical method.
 ///
 /// A node missing from the profile cannot be outside its range. Step 3 needs single calls: totals (`-c`) skip it.
-/// If steps 1 and 2 find no node, neither does the method: there is no *max* to return.
+/// If steps 1 and 2 find no node, the method reports none, because the paper then defines no *max*, the node to return.
 pub fn statistical(run: &Run, profile: &Profile, settings: &StatisticalSettings) -> Answer {
     let method = Method::Statistical;
     if let Some(why) = run.apart() {

@@ -109,8 +109,8 @@ impl Totals {
         self.line
     }
 
-    /// Returns the clock of the totals. The table does not state it; CPU time is recognised by calls on files that are faster than strace allows, on
-    /// a server that never waits.
+    /// Returns the clock of the totals: wall time or CPU time. The table does not state its clock. Totals count as CPU
+    /// time if calls on files are faster than strace allows, on a server that never waits.
     pub(super) fn form(&self, clock: Option<Clock>) -> Form {
         let wall = match clock {
             Some(clock) => clock == Clock::Wall,

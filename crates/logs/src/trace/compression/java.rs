@@ -84,8 +84,9 @@ fn big(bytes: &[u8]) -> u32 {
 /// little-endian. A block of size 0 ends a stream; another stream can follow.
 pub(super) struct Lz4Block;
 
-/// Seed of the checksum, and the mask of its used bits.
+/// Seed of the checksum.
 const LZ4_SEED: u32 = 0x9747_b28c;
+/// Mask of the bits of the checksum that are used.
 const LZ4_CHECKSUM: u32 = 0x0fff_ffff;
 
 impl Framing for Lz4Block {

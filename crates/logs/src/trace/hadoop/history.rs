@@ -58,7 +58,7 @@ impl<'a> TaskId<'a> {
     }
 }
 
-/// Facts about a job; missing ones are empty or 0.
+/// Facts about a job; missing facts are empty or 0.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct JobFacts<'a> {
     pub(super) id: &'a str,
@@ -73,7 +73,7 @@ pub(super) struct JobFacts<'a> {
     pub(super) status: &'a str,
 }
 
-/// Facts about an attempt; missing ones are empty or 0.
+/// Facts about an attempt; missing facts are empty or 0.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AttemptFacts<'a> {
     pub(super) id: &'a str,

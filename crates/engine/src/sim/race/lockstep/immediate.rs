@@ -6,8 +6,8 @@ use crate::sim::race::lockstep::guard::{Guard, guard};
 
 /// Maximum number of transitions of a group, which have one bit each.
 const MAX_IN_GROUP: usize = 64;
-/// Maximum number of immediate firings between two timed ones. The direct form reports a net that never stops firing;
-/// this limit is far below the limit of the direct form, so that all lanes reach it quickly.
+/// Maximum number of immediate firings between two timed firings. The direct form reports a net that never stops
+/// firing; this limit is far below the limit of the direct form, so that all lanes reach it quickly.
 const MAX_IN_A_ROW: u32 = 1 << 14;
 /// Maximum number of tokens that immediate transitions may add to one counter between two timed firings.
 const MAX_GROWTH: u32 = 1 << 30;
@@ -41,7 +41,7 @@ pub(super) struct Group {
 #[derive(Clone, Debug)]
 pub(super) struct Immediates {
     pub(super) groups: Vec<Group>,
-    /// Maximum number of firings between two timed ones; beyond it, a replication moves to the direct form.
+    /// Maximum number of firings between two timed firings; with more firings, a replication moves to the direct form.
     pub(super) max_in_a_row: u32,
 }
 

@@ -46,7 +46,7 @@ pub(super) struct Transition {
 #[derive(Clone, Debug)]
 pub(super) struct Changes {
     pub(super) counter: u32,
-    /// Indices of transitions, among the timed ones, each with the tokens that it adds.
+    /// Indices of transitions, among the timed transitions, each with the tokens that it adds.
     pub(super) by: Vec<(u32, i32)>,
 }
 
@@ -58,8 +58,8 @@ pub(super) struct Net {
     pub(super) changes: Vec<Changes>,
     pub(super) immediates: Immediates,
     pub(super) asked: Asked,
-    /// Units of a rate of 1/s, 2^k. A rate that depends on the marking has `round(rate * servers * scale)` units, at least 1
-    /// if it is not 0.
+    /// Number of integer units in a rate of 1/s; a power of two. A rate that depends on the marking has `round(rate *
+    /// servers * scale)` units, at least 1 if it is not 0.
     pub(super) scale: f64,
     /// True if sums of units have 64 bits.
     pub(super) is_wide: bool,

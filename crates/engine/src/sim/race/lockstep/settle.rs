@@ -1,4 +1,4 @@
-//! Immediate firings of every lane, between two timed ones.
+//! Immediate firings of every lane, between two timed firings.
 //!
 //! No group reads the counters that another group writes, so each group is resolved once. A transition without
 //! competitors fires in all lanes together, as often as it can. A choice is made lane by lane, with the same
