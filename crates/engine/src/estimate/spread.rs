@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn equal_samples_have_no_spread() {
-        let sd = interval(std::iter::repeat_n(7, 100));
+        let sd = interval(std::iter::repeat_n(7, 200));
         assert_eq!((sd.low, sd.value, sd.high), (0.0, 0.0, 0.0));
     }
 

@@ -19,7 +19,7 @@ use crate::fit::observed_job::is_mapreduce;
 use crate::fit::replay_policies::{Speculation, speculation_of};
 use crate::fit::replay_times::{TimedTask, UsualTimes};
 use crate::trace::analysis::most_at_once;
-use crate::trace::{Application, Attempt, Format, JobTrace, Metric, Moment, Stage, StageId, StageKind};
+use crate::trace::{Attempt, Format, JobTrace, Metric, Moment, Stage, StageId, StageKind};
 
 /// Bytes per MB.
 const MB: f64 = 1_048_576.0;
@@ -101,26 +101,6 @@ struct First<'t> {
     ended: bool,
     mb: f64,
     cold: bool,
-}
-
-/// Returns the job of a log with this id; if there is none, the only job with this name.
-///
-/// # Errors
-///
-/// [`FitError::NoSuchJob`].
-pub fn only_job(trace: JobTrace, job: &str) -> Result<JobTrace, FitError> {
-    let by = |wanted: &dyn Fn(&Application) -> bool| {
-        let mut found = trace.applications_with_ids().filter(|(_, application)| wanted(application));
-        found.next().filter(|_| found.next().is_none()).map(|(id, _)| id)
-    };
-    match by(&|application| application.id == job).or_else(|| by(&|application| application.name == job)) {
-        Some(id) => Ok(trace.into_application(id)),
-        None => Err(FitError::NoSuchJob {
-            log: trace.files.first().cloned().unwrap_or_default(),
-            id: job.to_owned(),
-            ids: trace.applications.iter().map(|application| application.id.clone()).collect(),
-        }),
-    }
 }
 
 /// Builds a replay of the only job of a log.

@@ -503,8 +503,10 @@ mod tests {
         assert_eq!(said("job.split_mb = 256"), [""; 0]);
         assert_eq!(
             said("job.split_mb = 320"),
-            ["splits of 320 MB are more than 4 times larger than the 64 MB of the test job (`profile.input_mb` / \
-              `profile.maps`); map times are extrapolated in proportion"]
+            [
+                "splits of 320 MB are more than 4 times larger than the splits of 64 MB of the test job (`profile.input_mb` / \
+              `profile.maps`); map times are extrapolated in proportion"
+            ]
         );
         assert!(said("job.split_mb = 12\njob.gpu_block_mb = 12")[0].contains("more than 4 times smaller"));
         assert_eq!(

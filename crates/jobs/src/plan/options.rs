@@ -450,7 +450,7 @@ mod tests {
             (plan(STAGES).split_size(size), "`tasks.per_mb`"),
             (plan(STAGES).partitions(2), "no stage has `uses_partitions = true`"),
             (plan(&fixed).input_size(size), "`phases.maps`"),
-            (plan(given).split_size(size), "given means"),
+            (plan(given).split_size(size), "states the means of the phases"),
             (plan("[[job]]\n").workers(3), "`[[cluster.node]]`"),
         ] {
             let error = planned.plan().unwrap_err();

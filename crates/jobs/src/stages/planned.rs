@@ -450,6 +450,10 @@ mod tests {
         let mut small = plan(10.0, 2);
         small.job.input_mb = 10.0;
         seen(&mut small);
-        assert!(small.remarks()[0].contains("input: 5.0 times"), "{:?}", small.remarks());
+        assert!(
+            small.remarks()[0].contains("the input is outside the measured range by a factor of 5.0"),
+            "{:?}",
+            small.remarks()
+        );
     }
 }

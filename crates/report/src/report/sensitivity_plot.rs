@@ -391,7 +391,7 @@ mod tests {
         let picture =
             sensitivity_picture(&report(Method::Sobol, vec![variance(0.6, 0.7), variance(0.3, -0.01)])).unwrap();
         let svg = picture.unwrap().wide;
-        for text in ["S 0.600", "S_T 0.700", "S 0.300", "S_T -0.010", "1. knob 0", "2. knob 1"] {
+        for text in ["S 0.600", "S_T 0.700", "S 0.300", "S_T −0.010", "1. knob 0", "2. knob 1"] {
             assert_eq!(svg.matches(text).count(), 1, "{text}");
         }
     }

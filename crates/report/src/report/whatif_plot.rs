@@ -27,14 +27,16 @@ pub fn what_if_picture(report: &WhatIfReport, energy: bool) -> Result<Picture, P
     Picture::new("policies", |width| fine_svg((width.pixels(), height), |area| draw(area, report, energy, width)))
 }
 
+/// Returns the job times that are drawn for a policy.
+fn times(row: &PolicyRow) -> Vec<f64> {
+    let mean = &row.job_time_s;
+    let ends = [mean.value].into_iter().chain(mean.ends().into_iter().flatten());
+    ends.chain(row.tails.iter().map(|tail| tail.quantity.value)).collect()
+}
+
 fn draw(area: &Area<'_>, report: &WhatIfReport, energy: bool, width: Width) -> Result<(), DrawError> {
     let rows = report.policies.len();
     let kilo = |row: &PolicyRow| row.energy_j.value / 1e3;
-    let times = |row: &PolicyRow| {
-        let mean = &row.job_time_s;
-        let ends = [mean.value].into_iter().chain(mean.ends().into_iter().flatten());
-        ends.chain(row.tails.iter().map(|tail| tail.quantity.value)).collect::<Vec<_>>()
-    };
     // a file may hold anything
     let inside = |value: f64| value.clamp(0.0, 1e15);
     let longest = report.policies.iter().flat_map(times).map(inside).fold(1e-9, f64::max);

@@ -278,7 +278,11 @@ fn nodes_that_do_not_fit_together_are_told() {
     let wall = "% time seconds usecs/call calls errors syscall\n 50.0 1.5 1000 1500 stat\n";
     let run = Run::of("r".to_owned(), vec![read("n1", call), read("n2", late), read("n3", wall)], Vec::new()).unwrap();
     assert_eq!((run.nodes.len(), run.form, run.notes.len()), (2, Form::Calls, 2));
-    assert!(run.notes[0].starts_with("n3: totals") && run.notes[1].contains("900.0 s before"), "{:?}", run.notes);
+    assert!(
+        run.notes[0].starts_with("n3: unlike the other logs") && run.notes[1].contains("900.0 s before"),
+        "{:?}",
+        run.notes
+    );
     let twice = Run::of("r".to_owned(), vec![read("n1", call), read("n1", late)], Vec::new());
     assert!(matches!(twice, Err(SyscallError::TwoLogs { .. })));
     let untimed = Run::of("r".to_owned(), vec![read("n1", "stat(\"/data/a\", 0) = 0\n")], Vec::new());
