@@ -72,14 +72,14 @@ impl Paths<'_> {
         let peak = space.peaks[place];
         let tokens = |place: usize, marking: &[u32]| program.tokens_in(place, marking) >= peak.tokens;
         let Some(canonical) = &space.canonical else {
-            return self.to_holding(peak, &|marking| tokens(place, marking));
+            return self.path_to_holding(peak, &|marking| tokens(place, marking));
         };
         let all = canonical.with_equal_places(place);
-        let path = self.to_holding(peak, &|marking| all.iter().any(|&place| tokens(place, marking)))?;
+        let path = self.path_to_holding(peak, &|marking| all.iter().any(|&place| tokens(place, marking)))?;
         Ok(canonical.path(program, &path, Some((place, peak.tokens)))?)
     }
 
-    fn to_holding(&mut self, peak: Peak, is_there: &dyn Fn(&Marking) -> bool) -> Result<Vec<u32>, ExploreError> {
+    fn path_to_holding(&mut self, peak: Peak, is_there: &dyn Fn(&Marking) -> bool) -> Result<Vec<u32>, ExploreError> {
         let mut path = Vec::new();
         if self.stepper.settle_to(&self.start, is_there, &mut path)? {
             return Ok(path);

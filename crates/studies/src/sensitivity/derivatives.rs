@@ -308,8 +308,9 @@ impl Run<'_> {
     ) -> Result<(KnobEffect, Option<String>), String> {
         let estimate = likelihood_ratio_mean(values, scores, self.study.level).map_err(|error| error.to_string())?;
         let effect = if self.study.subject.is_probability() {
-            if values.windows(2).all(|pair| pair[0] == pair[1]) {
-                let what = if values.first() == Some(&0.0) { "none" } else { "each" };
+            let reached = values.iter().filter(|value| **value > 0.0).count();
+            if reached == 0 || reached == values.len() {
+                let what = if reached == 0 { "none" } else { "each" };
                 return Err(format!("{what} of the {} replications reached the goal; increase --reps N", values.len()));
             }
             let per_unit = owned(estimate);
