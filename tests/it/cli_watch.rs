@@ -86,7 +86,7 @@ fn learns_a_model_and_flags_by_it() {
     assert_eq!(read.json().unwrap(), learned);
     // the peers alone say the same, a little later
     let alone = run(&[]);
-    assert_eq!(alone.matches("straggler").count(), 1, "{alone}");
+    assert_eq!(alone.matches(": straggler").count(), 1, "{alone}");
     assert!(alone.contains("task 3.0 on n3"), "{alone}");
     let again =
         show(&tool(&["watch", "--learn", "hist.tsv", "-o", "model.toml"]).current_dir(folder.path()).output().unwrap());
