@@ -65,7 +65,10 @@ fn goal_of(args: &SensitivityArgs) -> Result<NetGoal, Failure> {
 
 /// Reads a plan, or a net, and the text of the plan.
 fn read(path: &Path, args: &SensitivityArgs, terminal: &Terminal) -> Result<(Sensitivity, PlanText), Failure> {
-    if is_net(&String::from_utf8_lossy(&read_bytes(path)?)) {
+    let bytes = read_bytes(path)?;
+    let text = String::from_utf8_lossy(&bytes);
+    // the reader of nets refuses an empty file with a clear message
+    if is_net(&text) || (args.until.is_some() && text.trim().is_empty()) {
         if let Some(option) = args.planned.options().first() {
             let note = Note::problem(format!("`{}` applies to job plans, not to a net", option.name()));
             return Err(Failure::new(Exit::Usage, note.with_help("write a plan with `sweep.base`")));
@@ -74,10 +77,10 @@ fn read(path: &Path, args: &SensitivityArgs, terminal: &Terminal) -> Result<(Sen
         let study = Sensitivity::of_net(path, goal_of(args)?).map_err(|error| study_failure(error, &text))?;
         return Ok((study, text));
     }
+    let text = PlanText::read(path, terminal)?;
     if args.until.is_some() {
         return Err(Failure::plain(Exit::Usage, "`--until` applies to nets; a plan states its goal as `sweep.until`"));
     }
-    let text = PlanText::read(path, terminal)?;
     let plan = text.plan(SweepPlan::read, &keys_of("sensitivity"), terminal)?;
     let study = Sensitivity::planned(plan, path.parent().unwrap_or(Path::new("")), &args.planned.options());
     Ok((study.map_err(|error| study_failure(error, &text))?, text))

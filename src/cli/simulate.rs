@@ -46,7 +46,7 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
         return Err(Failure::helped(Exit::Gpu, "`--steady` runs on the CPU only", "remove `--backend gpu`"));
     }
     if args.steady {
-        return steady::run(args, &loaded.net, &prepared, &asked.question, method, terminal);
+        return steady::run(args, &loaded.net, &prepared, &asked.question, &targets, method, terminal);
     }
     if let Some(path) = args.samples.as_ref().filter(|_| !terminal.share().is_part()) {
         may_write(path, args.force)?;

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use tailspn::net::{Net, Timing, Transition};
 use tailspn::report::{AnswerMethod, SteadyReport, SteadySettings, steady_report};
-use tailspn::sim::{Prepared, Question, SteadyError, enabled_but_unfired, long_runs};
+use tailspn::sim::{LongRuns, MOST_LONG_FIRINGS, Prepared, Question, SteadyError, Target, enabled_but_unfired};
 use tailspn::watch::TimeLimit;
 
 use crate::cli::args::SimulateArgs;
@@ -13,7 +13,11 @@ use crate::cli::exit::Exit;
 use crate::cli::load::{Names, compile_net};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
+use crate::cli::targets::{Wanted, tell_unmet_in};
 use crate::cli::watch::{Progress, interrupted};
+
+/// Default number of firings of all runs together; with targets, of the first round.
+const FIRINGS: u64 = 2_000_000;
 
 /// Simulates the long run of the net and reports the means.
 pub(super) fn run(
@@ -21,6 +25,7 @@ pub(super) fn run(
     net: &Net,
     prepared: &Prepared,
     question: &Question,
+    targets: &[Wanted],
     method: AnswerMethod,
     terminal: &Terminal,
 ) -> Result<Exit, Failure> {
@@ -28,11 +33,23 @@ pub(super) fn run(
     let seed = args.run.seed.unwrap_or(0);
     let progress = Progress::new(terminal.shows_progress(), "parts");
     let watch = TimeLimit::new(&progress, args.run.max_time);
-    let rewards = &prepared.question.rewards;
-    let (runs, firings) = (args.steady_runs, args.steady_firings);
-    let averages = long_runs(&prepared.program, rewards, runs, firings, seed, args.run.threads, &watch)
-        .map_err(|error| failure(&error))?;
-    let averages = prepared.unfold_averages(averages);
+    let long = LongRuns {
+        rewards: &prepared.question.rewards,
+        runs: args.steady_runs,
+        firings: args.steady_firings.unwrap_or(FIRINGS),
+        seed,
+        threads: args.run.threads,
+        watch: &watch,
+    };
+    let averages = if targets.is_empty() {
+        long.run(&prepared.program)
+    } else {
+        let most = args.steady_firings.unwrap_or(MOST_LONG_FIRINGS);
+        let targets: Vec<Target> = targets.iter().map(|wanted| wanted.target).collect();
+        let first = LongRuns { firings: FIRINGS.min(most), ..long };
+        first.run_until_known(&prepared.program, &prepared.targets(&targets), args.run.level, most)
+    };
+    let averages = prepared.unfold_averages(averages.map_err(|error| failure(&error))?);
     let program = compile_net(net)?;
     let unfired = enabled_but_unfired(&program, &averages, seed, &watch).map_err(|error| failure(&error))?;
     drop(progress);
@@ -64,9 +81,9 @@ pub(super) fn run(
     advice.iter().for_each(|advice| terminal.tell(advice));
     if (averages.len() as u64) < args.steady_runs || averages.iter().any(|run| run.cut_short) {
         terminal.tell("stopped early; the means are computed from the completed parts");
-        return Ok(if interrupted() { Exit::Interrupted } else { Exit::Success });
     }
-    Ok(Exit::Success)
+    tell_unmet_in(&averages, targets, args.run.level, terminal);
+    Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
 }
 
 fn failure(error: &SteadyError) -> Failure {

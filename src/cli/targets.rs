@@ -2,7 +2,7 @@
 
 use tailspn::net::Net;
 use tailspn::report::{count, plain};
-use tailspn::sim::{Goal, Precision, Quantity, Run, Target};
+use tailspn::sim::{BatchAverages, Goal, NoQuantity, Precision, Quantity, Question, Run, Target};
 
 use crate::cli::args::{QuestionArgs, SimulateArgs};
 use crate::cli::exit::Exit;
@@ -23,6 +23,12 @@ impl SimulateArgs {
         !self.rel_error.is_empty() || !self.abs_error.is_empty()
     }
 
+    /// Returns the requested precisions by name.
+    fn precisions(&self) -> impl Iterator<Item = (&String, Precision)> {
+        let relative = self.rel_error.iter().map(|(name, share)| (name, Precision::Relative(*share)));
+        relative.chain(self.abs_error.iter().map(|(name, width)| (name, Precision::Absolute(*width))))
+    }
+
     /// Returns the relative error of the stop rule; `None` if no precision is requested. The value matters only if the
     /// mean time is the target.
     pub(crate) fn stop_error(&self) -> Option<f64> {
@@ -32,6 +38,22 @@ impl SimulateArgs {
 }
 
 impl Wanted {
+    /// Reports that the target was missed, or that its value was always the same. `effort` says how long the run was.
+    fn tell(&self, excess: f64, never_varied: bool, effort: &str, terminal: &Terminal) {
+        let name = &self.name;
+        if excess > 1.0 {
+            let factor = if excess.is_finite() {
+                format!("; the error is {} times as large", plain_factor(excess))
+            } else {
+                String::new()
+            };
+            let asked = self.asked();
+            terminal.tell(&format!("note: after {effort}, `{name}` has not reached a precision of {asked}{factor}"));
+        } else if never_varied {
+            terminal.tell(&format!("note: `{name}` was the same in all {effort}; rare values may have been missed"));
+        }
+    }
+
     /// Returns the requested error as text.
     pub(crate) fn asked(&self) -> String {
         match self.target.precision {
@@ -43,19 +65,13 @@ impl Wanted {
 
 /// Returns the targets of a run, with their names; adds the observables that they need to the question.
 pub(crate) fn targets(args: &SimulateArgs, net: &Net, asked: &mut Asked) -> Result<Vec<Wanted>, Failure> {
-    let relative = args.rel_error.iter().map(|(name, share)| (name, Precision::Relative(*share)));
-    let absolute = args.abs_error.iter().map(|(name, width)| (name, Precision::Absolute(*width)));
+    if args.steady {
+        return long_run_targets(args, net, asked);
+    }
+    let help = "NAME is `time`, `goal`, a reward, a place, a transition, or `at T` for the means that --at requests for time T";
     let mut wanted = Vec::new();
-    for (name, precision) in relative.chain(absolute) {
-        let quantities = Quantity::named(net, &asked.question, name).map_err(|error| {
-            let help =
-                "NAME is `time`, `goal`, a reward, a place, a transition, or `at T` for the means that --at requests for time T";
-            Failure::helped(Exit::Usage, error.to_string(), help)
-        })?;
-        for quantity in quantities {
-            quantity.observe(&mut asked.question);
-            wanted.push(Wanted { name: name.clone(), target: Target { quantity, precision } });
-        }
+    for (name, precision) in args.precisions() {
+        wanted.extend(named(name, precision, asked, help, |question| Quantity::named(net, question, name))?);
     }
     let needs_goal = |wanted: &Wanted| matches!(wanted.target.quantity, Quantity::Time | Quantity::Goal);
     let QuestionArgs { until, horizon, .. } = &args.question;
@@ -73,6 +89,47 @@ pub(crate) fn targets(args: &SimulateArgs, net: &Net, asked: &mut Asked) -> Resu
     Ok(wanted)
 }
 
+/// Returns the targets of `--steady`, with their names; adds the observables that they need to the question. A share without a
+/// name applies to all means of the question.
+fn long_run_targets(args: &SimulateArgs, net: &Net, asked: &mut Asked) -> Result<Vec<Wanted>, Failure> {
+    let help = "with --steady, NAME is a reward, a place or a transition; without NAME, all means get this precision";
+    let names = all_means(net, &asked.question);
+    let mut wanted = Vec::new();
+    for (name, precision) in args.precisions() {
+        let every = name == "time" && matches!(precision, Precision::Relative(_));
+        for name in if every { names.iter() } else { std::slice::from_ref(name).iter() } {
+            wanted.extend(named(name, precision, asked, help, |question| Quantity::of_long_run(net, question, name))?);
+        }
+    }
+    Ok(wanted)
+}
+
+/// Returns the names of all long-run means of a question; without observables, of all places and transitions.
+fn all_means(net: &Net, question: &Question) -> Vec<String> {
+    let nothing_asked = !question.tokens && !question.throughput && question.rewards.is_empty();
+    let places =
+        net.places().iter().map(|place| format!("#({})", place.id)).filter(|_| question.tokens || nothing_asked);
+    let transitions = net.transitions().iter().map(|transition| transition.id.clone());
+    let transitions = transitions.filter(|_| question.throughput || nothing_asked);
+    question.rewards.iter().map(|reward| reward.name.clone()).chain(places).chain(transitions).collect()
+}
+
+/// Returns the targets that a name refers to; adds the observables that they need to the question.
+fn named(
+    name: &str,
+    precision: Precision,
+    asked: &mut Asked,
+    help: &str,
+    find: impl Fn(&Question) -> Result<Vec<Quantity>, NoQuantity>,
+) -> Result<Vec<Wanted>, Failure> {
+    let quantities = find(&asked.question).map_err(|error| Failure::helped(Exit::Usage, error.to_string(), help))?;
+    let wanted = |quantity: Quantity| {
+        quantity.observe(&mut asked.question);
+        Wanted { name: name.to_owned(), target: Target { quantity, precision } }
+    };
+    Ok(quantities.into_iter().map(wanted).collect())
+}
+
 /// Returns the targets of an ensemble; empty if the only target is the relative error of the mean time, which is part of
 /// the stop rule.
 pub(crate) fn of_ensemble(wanted: &[Wanted]) -> Vec<Target> {
@@ -85,25 +142,19 @@ pub(crate) fn of_ensemble(wanted: &[Wanted]) -> Vec<Target> {
 /// Reports the targets that a run missed, and values that never varied.
 pub(crate) fn tell_unmet(run: &Run, wanted: &[Wanted], level: f64, terminal: &Terminal) {
     let averages = run.samples.averages();
+    let replications = format!("{} replications", count(run.samples.replications.into()));
     for wanted in wanted {
-        let name = &wanted.name;
         let excess = wanted.target.excess(&run.samples, &averages, level);
-        let replications = count(run.samples.replications.into());
-        if excess > 1.0 {
-            let factor = if excess.is_finite() {
-                format!("; the error is {} times as large", plain_factor(excess))
-            } else {
-                String::new()
-            };
-            terminal.tell(&format!(
-                "note: after {replications} replications, `{name}` has not reached a precision of {}{factor}",
-                wanted.asked()
-            ));
-        } else if wanted.target.never_varied(&averages) {
-            terminal.tell(&format!(
-                "note: `{name}` was the same in all {replications} replications; rare values may have been missed"
-            ));
-        }
+        wanted.tell(excess, wanted.target.never_varied(&averages), &replications, terminal);
+    }
+}
+
+/// Reports the targets that long runs missed, and values that never varied.
+pub(crate) fn tell_unmet_in(runs: &[BatchAverages], wanted: &[Wanted], level: f64, terminal: &Terminal) {
+    let firings = format!("{} firings", count(runs.iter().map(|run| run.firings).sum()));
+    for wanted in wanted {
+        let excess = wanted.target.long_run_excess(runs, level);
+        wanted.tell(excess, wanted.target.never_varied_in(runs), &firings, terminal);
     }
 }
 

@@ -234,6 +234,35 @@ fn a_single_long_run_has_intervals_from_its_batches() {
 }
 
 /// One run would see one of the two cycles only, and be sure of it.
+/// Without a name, each mean that is printed gets the precision.
+#[test]
+fn long_runs_reach_a_precision() {
+    let queue = "models/textbook/mm1k.xml";
+    let json = |args: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&data(&[&["simulate", queue, "--steady", "--json"], args].concat())).unwrap()
+    };
+    let first = json(&["--tokens", "--rel-error=5%", "--method=simulate"]);
+    let longer = json(&["--rel-error=#(queue)=0.2%", "--abs-error=serve=0.1", "--method=simulate"]);
+    assert!(longer["firings"].as_f64().unwrap() > 1.5 * first["firings"].as_f64().unwrap());
+    let row = &longer["tokens"][0];
+    let [value, low, high] = ["value", "low", "high"].map(|key| row[key].as_f64().unwrap());
+    assert!((high - low) / 2.0 <= 0.002 * value, "{row}");
+    let truth = json(&["--tokens", "--method=exact"])["tokens"][0]["value"].as_f64().unwrap();
+    // 2.5 half widths are about 5 standard errors
+    assert!((value - truth).abs() < 1.25 * (high - low), "{row} {truth}");
+    // the target of the transition adds the throughputs to the result
+    let rows = |run: &serde_json::Value| run["throughputs"].as_array().unwrap().len();
+    assert!(rows(&longer) > 0 && rows(&first) == 0);
+
+    let output =
+        tool(&["simulate", queue, "--steady", "--rel-error=queue=0.001%", "--steady-firings=3e5", "--method=simulate"]);
+    let said = text(&output.output().unwrap().stderr);
+    assert!(said.contains("`queue` has not reached a precision of 0.001%; the error is"), "{said}");
+    let refused = tool(&["simulate", queue, "--steady", "--rel-error=goal=1%"]).output().unwrap();
+    let said = text(&refused.stderr);
+    assert!(refused.status.code() == Some(2) && said.contains("with --steady, NAME is a reward, a place or"), "{said}");
+}
+
 #[test]
 fn a_net_with_two_closed_parts_has_no_sure_steady_state() {
     let args = ["simulate", "tests/data/cli/two-cycles.xml", "--steady", "--json", "--method=simulate"];

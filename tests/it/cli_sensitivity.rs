@@ -277,6 +277,15 @@ fn wrong_questions_are_refused() {
     told(&["sensitivity", &net, "--until=dead", "--within=2..5"], "2", "a net that is dead stays dead");
     told(&["sensitivity", &net, "--until=#(free) == 0", "--within=5", "--measure=p95"], "2", "cannot be used with");
     told(&["sensitivity", &plan, "--until=#(free) == 0"], "2", "applies to nets; a plan states its goal");
+    // an empty file and a binary file are neither
+    let (empty, binary) = (folder.at("empty.xml"), folder.at("binary.xml"));
+    std::fs::write(&empty, "").unwrap();
+    std::fs::write(&binary, [0_u8, 159, 146, 150]).unwrap();
+    for file in [&empty, &binary] {
+        let shown = shown(&["sensitivity", file, "--until=#(free) == 0"]);
+        assert!(!shown.contains("applies to nets") && !shown.starts_with("exit 0"), "{shown}");
+    }
+    told(&["sensitivity", &empty, "--until=#(free) == 0"], "3", "empty");
     told(&["sensitivity", &plan, "--measure=p100"], "2", "expected `mean`, or a quantile");
     told(&["sensitivity", &plan, "--method=sobol", "--rows=3"], "5", "3 rows of points are too few");
     told(&["sensitivity", &plan, "--method=morris", "--reps=2"], "2", "replications are needed to estimate the noise");

@@ -23,29 +23,34 @@ pub(crate) struct Layout {
     layered: bool,
     /// The symbols: places first, then transitions.
     pub(crate) icons: Vec<Icon>,
-    /// The route of each arc.
+    /// The route of each arc; empty for positions of a file that are only written to another file.
     pub(crate) routes: Vec<Route>,
     /// The top left corner of each note.
     pub(crate) notes: Vec<Point>,
 }
 
 impl Layout {
-    /// The positions of the file if there are any, otherwise a layered drawing.
+    /// The positions of the file if there are any, without routes, otherwise a layered drawing.
     pub(crate) fn of(net: &Net) -> Self {
-        if own(net).any(|p| p.is_some()) { Self::of_file(net) } else { Self::layered(net) }
+        if own(net).any(|p| p.is_some()) { Self::placed(net) } else { Self::layered(net) }
     }
 
-    /// The positions of the file. Parts without a position are drawn in layers below the other parts.
+    /// The positions of the file, with routes between them. Parts without a position are drawn in layers below the other parts.
     pub(crate) fn of_file(net: &Net) -> Self {
+        let placed = Self::placed(net);
+        Self { routes: direct(net, &placed.icons), ..placed }
+    }
+
+    /// Like [`Layout::of_file`], but without routes, which take long for arcs that cross the whole drawing.
+    fn placed(net: &Net) -> Self {
         let lowest = own(net).flatten().map(|p| p.y + 2.0 * HALF + MARGIN).fold(0.0, f64::max);
         let missing = own(net).any(|p| p.is_none());
         let drawn = if missing { graph(net).draw().at } else { Vec::new() };
         let at = |(i, own): (usize, Option<Point>)| own.unwrap_or_else(|| corner(drawn[i], lowest));
         let corners: Vec<Point> = own(net).enumerate().map(at).collect();
         let icons = icons(net, &corners, false);
-        let routes = direct(net, &icons);
         let notes = net.annotations().iter().map(|note| note.position).collect();
-        Self { corners, places: net.places().len(), layered: false, icons, routes, notes }
+        Self { corners, places: net.places().len(), layered: false, icons, routes: Vec::new(), notes }
     }
 
     /// A layered drawing, regardless of the file.

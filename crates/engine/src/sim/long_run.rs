@@ -3,58 +3,110 @@
 use std::num::NonZeroUsize;
 
 use crate::compile::{CompileError, Program, compile};
-use crate::estimate::{BatchError, Doubt, FloatMoments, Measured, long_run_mean};
+use crate::estimate::{BatchError, Doubt, FloatMoments, Measured, StopRule, long_run_mean};
 use crate::net::expr::ExprError;
 use crate::net::{LookupError, Net, PlaceKey, TransitionKey};
 use crate::sim::prepared::Prepared;
 use crate::sim::question::{Question, Reward};
 use crate::sim::simulation::{QuestionError, index, reward};
 use crate::sim::steady::{BatchAverages, BatchLength, SteadyError, SteadyState, run_steady, run_steady_runs};
+use crate::sim::targets::{NoQuantity, Precision, Quantity, Target};
 use crate::sim::unfired::enabled_but_unfired;
 use crate::watch::{Quiet, Unwatched, Watch};
 
 /// Default number of independent runs. From a single run, it is not clear whether the run has visited all parts of the net.
 pub const LONG_RUNS: u64 = 8;
+/// Default maximum number of firings of long runs until targets are met.
+pub const MOST_LONG_FIRINGS: u64 = 2_000_000_000;
 /// Number of equal parts of each run; their averages are the input of the statistics.
 const PARTS: u32 = 500;
 /// Inverse of the share of firings that are used to measure the time per firing.
 const PILOT: u64 = 20;
 
-/// Runs a program for about `firings` firings in all, in `runs` independent runs of equal parts; no part is excluded.
+/// Long runs of a program: independent runs of equal parts, of which none is excluded.
 ///
 /// Parts have equal times, not equal numbers of firings: the mean of averages over equal times is the mean over time.
-///
-/// # Errors
-///
-/// The errors of [`run_steady`].
-pub fn long_runs(
-    program: &Program,
-    rewards: &[Reward],
-    runs: u64,
-    firings: u64,
-    seed: u64,
-    threads: Option<NonZeroUsize>,
-    watch: &dyn Watch,
-) -> Result<Vec<BatchAverages>, SteadyError> {
-    let length = BatchLength::Seconds(part_length(program, runs, firings, seed, watch)?);
-    let rewards = rewards.to_vec();
-    let settings = SteadyState { batches: PARTS, discarded: 0, rewards, seed, ..SteadyState::new(length) };
-    run_steady_runs(program, &settings, runs, threads, watch)
+#[derive(Clone, Copy, Debug)]
+pub struct LongRuns<'a> {
+    /// Rewards that are averaged per second.
+    pub rewards: &'a [Reward],
+    /// Number of independent runs, at least 1.
+    pub runs: u64,
+    /// Approximate number of firings of all runs together.
+    pub firings: u64,
+    /// Seed of all runs.
+    pub seed: u64,
+    /// Number of threads; by default one per core. Results do not depend on this number.
+    pub threads: Option<NonZeroUsize>,
+    /// Receives progress in parts, and may stop the runs.
+    pub watch: &'a dyn Watch,
 }
 
-/// Model time of a part \[s\], such that all parts together have about `firings` firings.
-fn part_length(program: &Program, runs: u64, firings: u64, seed: u64, watch: &dyn Watch) -> Result<f64, SteadyError> {
-    // a separate replication, so that the length of the runs does not depend on their results
-    let pilot = (firings / PILOT).max(1);
-    let settings = SteadyState {
-        batches: 1,
-        discarded: 0,
-        seed,
-        replication: runs,
-        ..SteadyState::new(BatchLength::Firings(pilot))
-    };
-    let averages = run_steady(program, &settings, &Quiet(watch))?;
-    Ok(averages.seconds.iter().sum::<f64>() / pilot as f64 * firings as f64 / (runs as f64 * f64::from(PARTS)))
+impl LongRuns<'_> {
+    /// Runs the program.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`run_steady`].
+    pub fn run(&self, program: &Program) -> Result<Vec<BatchAverages>, SteadyError> {
+        let length = BatchLength::Seconds(self.part_length(program)?);
+        let rewards = self.rewards.to_vec();
+        let settings =
+            SteadyState { batches: PARTS, discarded: 0, rewards, seed: self.seed, ..SteadyState::new(length) };
+        run_steady_runs(program, &settings, self.runs, self.threads, self.watch)
+    }
+
+    /// Runs the program, and then again with more firings until the means of all targets are precise enough, at most with
+    /// `most` firings. Each round replaces the previous one, unless it was stopped before it was as long.
+    ///
+    /// Approximate: a round that is precise by chance ends the search, so the coverage is slightly below the level.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`run_steady`].
+    pub fn run_until_known(
+        &self,
+        program: &Program,
+        targets: &[Target],
+        level: f64,
+        most: u64,
+    ) -> Result<Vec<BatchAverages>, SteadyError> {
+        let rule =
+            StopRule { rel_error: 1.0, level, min_reps: self.firings, max_reps: most.max(self.firings), chunk: 1 };
+        let excess = |runs: &[BatchAverages]| {
+            targets.iter().map(|target| target.long_run_excess(runs, level)).fold(0.0, f64::max)
+        };
+        let model_time = |runs: &[BatchAverages]| runs.iter().flat_map(|run| &run.seconds).sum::<f64>();
+        let mut firings = self.firings;
+        let mut found = self.run(program)?;
+        while !self.watch.stopped()
+            && let Some(more) = rule.next_round(firings, excess(&found))
+        {
+            firings += more;
+            match (LongRuns { firings, ..*self }).run(program) {
+                Ok(longer) if model_time(&longer) >= model_time(&found) => found = longer,
+                Ok(_) | Err(SteadyError::Stopped) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Model time of a part \[s\], such that all parts together have about the requested number of firings.
+    fn part_length(&self, program: &Program) -> Result<f64, SteadyError> {
+        // a separate replication, so that the length of the runs does not depend on their results
+        let pilot = (self.firings / PILOT).max(1);
+        let settings = SteadyState {
+            batches: 1,
+            discarded: 0,
+            seed: self.seed,
+            replication: self.runs,
+            ..SteadyState::new(BatchLength::Firings(pilot))
+        };
+        let averages = run_steady(program, &settings, &Quiet(self.watch))?;
+        let each = averages.seconds.iter().sum::<f64>() / pilot as f64;
+        Ok(each * self.firings as f64 / (self.runs as f64 * f64::from(PARTS)))
+    }
 }
 
 /// A steady-state simulation of a net, created by [`Net::steady_state`]. It observes the tokens of every place and the
@@ -87,6 +139,8 @@ pub struct SteadySimulation<'a> {
     threads: Option<NonZeroUsize>,
     level: f64,
     fold: bool,
+    targets: Vec<Target>,
+    most_firings: u64,
     watch: &'a dyn Watch,
 }
 
@@ -114,6 +168,8 @@ impl Net {
             threads: None,
             level: 0.95,
             fold: true,
+            targets: Vec::new(),
+            most_firings: MOST_LONG_FIRINGS,
             watch: &Unwatched,
         }
     }
@@ -130,6 +186,25 @@ impl<'a> SteadySimulation<'a> {
     /// Sets the approximate number of firings of all runs together. Default 2 million.
     pub fn firings(mut self, firings: u64) -> Self {
         self.firings = firings;
+        self
+    }
+
+    /// Runs again with more firings until the mean of a quantity has this precision. A run can have several targets. The name is a
+    /// place, a transition or a reward that was added before.
+    ///
+    /// # Errors
+    ///
+    /// An unknown name, or one without a long-run mean.
+    pub fn known_to(mut self, name: &str, precision: Precision) -> Result<Self, NoQuantity> {
+        let question = Question { rewards: self.rewards.clone(), ..Question::default() };
+        let quantities = Quantity::of_long_run(self.net, &question, name)?;
+        self.targets.extend(quantities.into_iter().map(|quantity| Target { quantity, precision }));
+        Ok(self)
+    }
+
+    /// Sets the maximum number of firings of all runs together that a precision may require. Default 2 billion.
+    pub fn most_firings(mut self, firings: u64) -> Self {
+        self.most_firings = firings;
         self
     }
 
@@ -201,8 +276,16 @@ impl<'a> SteadySimulation<'a> {
         let question =
             Question { rewards: self.rewards.clone(), tokens: true, throughput: true, ..Question::default() };
         let prepared = Prepared::new(self.net, &question, self.fold)?;
-        let rewards = &prepared.question.rewards;
-        let runs = long_runs(&prepared.program, rewards, self.runs, self.firings, self.seed, self.threads, self.watch)?;
+        let long = LongRuns {
+            rewards: &prepared.question.rewards,
+            runs: self.runs,
+            firings: self.firings,
+            seed: self.seed,
+            threads: self.threads,
+            watch: self.watch,
+        };
+        let targets = prepared.targets(&self.targets);
+        let runs = long.run_until_known(&prepared.program, &targets, self.level, self.most_firings)?;
         let runs = prepared.unfold_averages(runs);
         let program = compile(self.net)?;
         let unfired = enabled_but_unfired(&program, &runs, self.seed, self.watch)?;

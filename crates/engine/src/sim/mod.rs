@@ -69,7 +69,7 @@ pub use engines::EngineChoice;
 pub use ensemble::Ensemble;
 #[cfg(feature = "gpu")]
 pub use gpu::Card;
-pub use long_run::{LONG_RUNS, SteadyResult, SteadyRunError, SteadySimulation, long_runs};
+pub use long_run::{LONG_RUNS, LongRuns, MOST_LONG_FIRINGS, SteadyResult, SteadyRunError, SteadySimulation};
 #[cfg(not(feature = "gpu"))]
 pub use no_gpu::Card;
 pub use patience::{PATIENCE, SEARCH, limit_firings, reaches_goal};

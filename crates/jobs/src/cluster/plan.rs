@@ -348,7 +348,7 @@ impl PolicyPlan {
 
     /// Returns the name, or the name of the detector.
     pub fn title(&self) -> String {
-        self.name.clone().unwrap_or_else(|| self.detector.name().to_owned())
+        self.name.clone().unwrap_or_else(|| self.detector.kind().name().to_owned())
     }
 }
 

@@ -241,7 +241,7 @@ fn stages_of(phase: Phase, law: &PhaseLaw, mean_s: f64, task: &mut TaskLaw) -> R
         PhaseLaw::Erlang(stages) => {
             task.stages_s.extend(std::iter::repeat_n(mean_s / f64::from(*stages), *stages as usize));
         }
-        other => return Err(JobTimeError::Law { phase, law: other.kind() }),
+        other => return Err(JobTimeError::Law { phase, law: other.kind().name() }),
     }
     Ok(())
 }

@@ -65,7 +65,7 @@ pub use net::{JobNet, job_net};
 pub use net_error::JobNetError;
 pub use params::Plan;
 pub use phase::Phase;
-pub use phase_law::PhaseLaw;
+pub use phase_law::{LawKind, PhaseLaw};
 pub use phase_map::PhaseMap;
 pub use retime::{JobShape, job_shape, timings};
 pub use seeded::seeded_phase_times;

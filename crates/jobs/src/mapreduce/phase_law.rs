@@ -59,6 +59,61 @@ pub enum PhaseLaw {
     },
 }
 
+/// Kind of a distribution in a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum LawKind {
+    /// `exponential`.
+    Exponential,
+    /// `deterministic`.
+    Deterministic,
+    /// `erlang`.
+    Erlang,
+    /// `hyperexponential`.
+    Hyperexponential,
+    /// `lognormal`.
+    Lognormal,
+    /// `weibull`.
+    Weibull,
+    /// `pareto`.
+    Pareto,
+    /// `uniform`.
+    Uniform,
+    /// `empirical`.
+    Empirical,
+}
+
+impl LawKind {
+    /// All kinds.
+    pub const ALL: [Self; 9] = [
+        Self::Exponential,
+        Self::Deterministic,
+        Self::Erlang,
+        Self::Hyperexponential,
+        Self::Lognormal,
+        Self::Weibull,
+        Self::Pareto,
+        Self::Uniform,
+        Self::Empirical,
+    ];
+
+    /// Returns the name in plans and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exponential => "exponential",
+            Self::Deterministic => "deterministic",
+            Self::Erlang => "erlang",
+            Self::Hyperexponential => "hyperexponential",
+            Self::Lognormal => "lognormal",
+            Self::Weibull => "weibull",
+            Self::Pareto => "pareto",
+            Self::Uniform => "uniform",
+            Self::Empirical => "empirical",
+        }
+    }
+}
+
 /// Error for a parameter of a shape that is outside its allowed range.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("{what} is {}; it must be {needs}", short(*value))]
@@ -72,31 +127,18 @@ pub struct PhaseLawProblem {
 }
 
 impl PhaseLaw {
-    /// Names of all shapes in a plan.
-    pub(crate) const KINDS: [&'static str; 9] = [
-        "exponential",
-        "deterministic",
-        "erlang",
-        "hyperexponential",
-        "lognormal",
-        "weibull",
-        "pareto",
-        "uniform",
-        "empirical",
-    ];
-
-    /// Returns the shape's name in a plan.
-    pub fn kind(&self) -> &'static str {
+    /// Returns the kind of the distribution.
+    pub fn kind(&self) -> LawKind {
         match self {
-            Self::Exponential => "exponential",
-            Self::Deterministic => "deterministic",
-            Self::Erlang(_) => "erlang",
-            Self::Hyperexponential { .. } => "hyperexponential",
-            Self::Lognormal { .. } => "lognormal",
-            Self::Weibull { .. } => "weibull",
-            Self::Pareto { .. } => "pareto",
-            Self::Uniform { .. } => "uniform",
-            Self::Empirical { .. } => "empirical",
+            Self::Exponential => LawKind::Exponential,
+            Self::Deterministic => LawKind::Deterministic,
+            Self::Erlang(_) => LawKind::Erlang,
+            Self::Hyperexponential { .. } => LawKind::Hyperexponential,
+            Self::Lognormal { .. } => LawKind::Lognormal,
+            Self::Weibull { .. } => LawKind::Weibull,
+            Self::Pareto { .. } => LawKind::Pareto,
+            Self::Uniform { .. } => LawKind::Uniform,
+            Self::Empirical { .. } => LawKind::Empirical,
         }
     }
 

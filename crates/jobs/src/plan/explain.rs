@@ -10,7 +10,7 @@ use tailspn_common::spelling::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::mapreduce::PhaseLaw;
+use crate::mapreduce::{LawKind, PhaseLaw};
 use crate::plan::data_size::DataSize;
 use crate::plan::problem::{PlanProblem, ProblemKind};
 
@@ -65,7 +65,7 @@ pub(crate) fn explain(text: &str, table: &Spanned<DeTable<'_>>, error: &toml::de
 fn bad_value(path: &str, value: &str, message: &str, names: &[&str]) -> (String, Option<String>) {
     let word = value.trim_matches(['"', '\'']);
     if message.ends_with("expected struct PhaseLaws") {
-        let law = nearest(word, &PhaseLaw::KINDS).unwrap_or("exponential");
+        let law = nearest(word, &LawKind::ALL.map(LawKind::name)).unwrap_or("exponential");
         let written = PhaseLaw::written(law).map_or_else(|| format!("\"{law}\""), str::to_owned);
         let problem = format!("`{path}`: {value} is not a section with a line for each phase");
         return (problem, Some(format!("write `gpu = {written}` in [{path}]")));

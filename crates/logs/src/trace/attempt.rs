@@ -1,10 +1,14 @@
 //! One attempt to run a task: its node, time and outcome. Millions of them are kept, so the record is small.
 
+use serde::{Deserialize, Serialize};
+
 use crate::trace::ids::{ExecutorId, Moment, NodeId, StageId};
 use crate::trace::metric::MetricSpan;
 
 /// Outcome of an attempt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Outcome {
     /// The attempt completed the task.

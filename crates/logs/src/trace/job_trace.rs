@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::trace::attempt::Attempt;
 use crate::trace::format::Format;
 use crate::trace::ids::{ApplicationId, ExecutorId, Moment, NodeId, StageId};
@@ -86,7 +88,9 @@ pub struct AnnouncedStage {
 }
 
 /// Kind of work of a stage's tasks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum StageKind {
     /// Missing from the log.
     #[default]

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::cluster::detect::DetectorKind;
 use crate::cluster::metrics::Metric;
 use crate::cluster::{PolicyPlan, Watching};
 use crate::diagnose::detection::{Judged, JudgedDetector, JudgedTask};
 use crate::diagnose::long_tail::{Centre, Identified, Share, StragglerRule};
 use crate::document::{Cell, Column, Document, Number, Piece, Report, Show, Table};
 use crate::estimate::Measured;
-use crate::report::Word;
 use crate::report::number::counted;
 use crate::report::whatif::MetricRow;
 
@@ -71,7 +71,7 @@ pub struct JudgedRow {
     /// Name of the policy.
     pub name: String,
     /// The detector of the policy.
-    pub detector: Word,
+    pub detector: DetectorKind,
     /// Age of a stage at the first check \[s\].
     pub lag_s: f64,
     /// Condition under which the detector runs: always, or only while no task waits.
@@ -209,7 +209,7 @@ fn detector_row(row: &JudgedDetector) -> JudgedRow {
     let named = Metric::ALL.iter().zip(&row.metrics);
     JudgedRow {
         name: row.policy.title(),
-        detector: row.policy.detector.name().into(),
+        detector: row.policy.detector.kind(),
         lag_s,
         watch,
         flagged: row.tally.flagged().into(),

@@ -6,8 +6,8 @@ use crate::document::parts::{cut, notes_table};
 use crate::document::{Column, Document, Figure, Number, Piece, Report, Table};
 use crate::estimate::{Measured, ends};
 use crate::fit::{FittedRun, FittedStage, FittedStages};
+use crate::mapreduce::LawKind;
 use crate::report::bar_rows::{BarRow, MOST};
-use crate::report::json::Word;
 use crate::report::number::{counted, plain};
 use crate::stages::{StagePlan, TaskTime};
 
@@ -36,9 +36,9 @@ pub struct FitStageRow {
     /// Time from the end of the preceding stages to the first launch \[s\].
     pub setup_s: f64,
     /// The distribution's name.
-    pub law: Word,
+    pub law: LawKind,
     /// The candidate distributions with the mean log density of held-out times, the best first.
-    pub laws: Vec<(String, f64)>,
+    pub laws: Vec<(LawKind, f64)>,
     /// Outlier tasks that were excluded.
     pub held_up: usize,
 }
@@ -94,8 +94,8 @@ fn stage_row(fitted: &FittedStages, stage: &FittedStage, level: f64) -> FitStage
         warm_s: time(stage.spec.warm),
         warming: stage.spec.warming,
         setup_s: stage.spec.setup_s,
-        law: stage.spec.distribution.kind().into(),
-        laws: stage.laws.iter().map(|law| (law.law.kind().to_owned(), law.score)).collect(),
+        law: stage.spec.distribution.kind(),
+        laws: stage.laws.iter().map(|law| (law.law.kind(), law.score)).collect(),
         held_up: stage.held_up,
     }
 }
@@ -210,7 +210,7 @@ impl FitReport {
                 self.time(at("cold_s"), &stage.cold_s, "").into(),
                 self.time(at("warm_s"), &stage.warm_s, "").into(),
                 Number::new(at("warming"), stage.warming, "").rounded(0.1).percent().signed().into(),
-                stage.law.to_string().into(),
+                stage.law.name().into(),
                 Number::count(at("held_up"), stage.held_up as u64).into(),
             ]);
         }

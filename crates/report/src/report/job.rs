@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::answer::AnswerError;
 use crate::estimate::Measured;
 use crate::job_time::{DeadlineSection, ExactJobTime, JobEstimate, StatesTime};
-use crate::mapreduce::{AttemptReward, JobPhases, JobTime, Phase, Plan};
+use crate::mapreduce::{AttemptReward, JobPhases, JobTime, LawKind, Phase, Plan};
 use crate::report::distribution::Distribution;
 use crate::report::json::Word;
 use crate::report::method::{AnswerMethod, ExactBy, UsedMethod};
@@ -47,7 +47,7 @@ pub struct PhaseRow {
     /// Tasks that run the phase.
     pub tasks: usize,
     /// Kind of the phase's distribution.
-    pub law: Word,
+    pub law: LawKind,
     /// Mean time of one task, over all tasks \[s\].
     pub mean_s: f64,
     /// The shortest task's mean \[s\].
@@ -307,7 +307,7 @@ fn phase_row(plan: &Plan, phases: &JobPhases, phase: Phase) -> PhaseRow {
         number: phase.number(),
         name: phase.name().into(),
         tasks: means.len(),
-        law: plan.model.distribution.get(phase).kind().into(),
+        law: plan.model.distribution.get(phase).kind(),
         mean_s: means.iter().sum::<f64>() / means.len().max(1) as f64,
         min_s: means.iter().copied().fold(f64::INFINITY, f64::min),
         max_s: means.iter().copied().fold(0.0, f64::max),

@@ -169,7 +169,7 @@ fn phases(report: &JobReport) -> Table {
             seconds("mean_s", phase.mean_s),
             seconds("min_s", phase.min_s),
             seconds("max_s", phase.max_s),
-            phase.law.to_string().into(),
+            phase.law.name().into(),
             measured("first_done", phase.first_done.as_ref()),
             measured("last_done", phase.last_done.as_ref()),
             measured("critical/time", critical.map(|share| &share.time)),

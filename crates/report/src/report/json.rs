@@ -64,6 +64,26 @@ pub(crate) fn key_of<T: Serialize>(value: &T) -> String {
 mod tests {
     use super::*;
 
+    #[test]
+    fn kinds_have_the_same_name_in_json_as_in_text() {
+        use crate::cluster::detect::DetectorKind::{Clone, Default, Hadoop2, Hierarchical, Late, Mantri, None, Spark};
+        use crate::mapreduce::LawKind;
+        use crate::trace::Outcome::{
+            Evicted, Failed, FetchFailed, Killed, KilledAsCopy, Lost, Success, Unfinished, Unknown,
+        };
+        use crate::trace::StageKind::{self, Cleanup, Map, Reduce, Result, Setup, ShuffleMap};
+        LawKind::ALL.iter().for_each(|law| assert_eq!(key_of(law), law.name()));
+        for kind in [None, Clone, Default, Late, Hierarchical, Hadoop2, Spark, Mantri] {
+            assert_eq!(key_of(&kind), kind.name());
+        }
+        for outcome in [Success, Failed, KilledAsCopy, Killed, FetchFailed, Lost, Evicted, Unfinished, Unknown] {
+            assert_eq!(key_of(&outcome), outcome.key());
+        }
+        for kind in [StageKind::Unknown, ShuffleMap, Result, Map, Reduce, Setup, Cleanup] {
+            assert_eq!(key_of(&kind), kind.key());
+        }
+    }
+
     #[derive(Serialize)]
     struct Example {
         z: f64,

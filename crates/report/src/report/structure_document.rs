@@ -34,10 +34,9 @@ impl Report for StructureReport {
             document.table(verdicts("Class", &self.classes));
             document.table(verdicts("Properties", &self.properties));
         }
-        // the entries of large matrices come last
-        let [small, large] = [false, true].map(|large| self.sections.matrices && has_large_matrices(self) == large);
-        if small {
-            matrices(&mut document, self);
+        let grids = self.sections.matrices && self.rows.len() <= LARGEST[0] && self.transitions.len() <= LARGEST[1];
+        if grids {
+            matrices(&mut document, self, matrix_grid);
         }
         if self.sections.matrices {
             document.table(marking(self));
@@ -50,8 +49,15 @@ impl Report for StructureReport {
         if let Some(found) = &self.deadlock {
             document.table(sentences("Deadlock and liveness", "", deadlock(found)));
         }
-        if large {
-            matrices(&mut document, self);
+        // lists of entries come last
+        if self.sections.matrices && !grids {
+            let text = format!(
+                "The matrices have {} rows and {} columns. A terminal shows their entries with --all; --json and --csv contain them.",
+                self.rows.len(),
+                self.transitions.len()
+            );
+            document.blocks.push(Block::Text(vec![text.into()]));
+            matrices(&mut document, self, matrix_list);
         }
         document.table(entries(self));
         document
@@ -131,52 +137,45 @@ fn all_matrices(report: &StructureReport) -> [(&'static str, &'static str, &'sta
     ]
 }
 
-/// Returns true if the matrices are too large to be printed as grids.
-fn has_large_matrices(report: &StructureReport) -> bool {
-    report.rows.len() > LARGEST[0] || report.transitions.len() > LARGEST[1]
+/// Appends each matrix in the form that `form` gives it; empty matrices have none.
+fn matrices(
+    document: &mut Document<'_>,
+    report: &StructureReport,
+    form: fn(&StructureReport, &str, &str, &[Entry]) -> Table,
+) {
+    for (title, key, _, entries) in all_matrices(report).into_iter().filter(|(.., entries)| !entries.is_empty()) {
+        document.table(form(report, title, key, entries));
+    }
 }
 
-fn matrices(document: &mut Document<'_>, report: &StructureReport) {
-    let size = [report.rows.len(), report.transitions.len()];
-    let is_large = has_large_matrices(report);
-    if is_large {
-        let text = format!(
-            "The matrices have {} rows and {} columns. A terminal shows their entries with --all; --json and --csv contain them.",
-            size[0], size[1]
-        );
-        document.blocks.push(Block::Text(vec![text.into()]));
-    }
-    for (title, key, _, entries) in all_matrices(report) {
-        let number =
-            |i: usize, entry: &Entry| Number::new(format!("/matrices/{key}/{i}/value"), entry.value as f64, "");
-        if is_large {
-            let row = |(i, entry): (usize, &Entry)| {
-                let names = names(report, entry.row, entry.transition).map(Cell::from);
-                names.into_iter().chain([number(i, entry).into()]).collect()
-            };
-            let table =
-                Table::new(title, "", ["place", "transition", "value"]).rows(entries.iter().enumerate().map(row));
-            document.table(table.most(MOST_ROWS).show(Show::Detail));
-        } else if !entries.is_empty() {
-            let columns = std::iter::once(String::new()).chain(report.transitions.iter().cloned());
-            let mut table = Table::new(title, "", columns);
-            table.rows = report
-                .rows
-                .iter()
-                .map(|name| {
-                    let zeros = std::iter::repeat_n(Cell::from("0"), size[1]);
-                    std::iter::once(Cell::from(name.clone())).chain(zeros).collect()
-                })
-                .collect();
-            for (i, entry) in entries.iter().enumerate() {
-                let row = table.rows.get_mut(entry.row as usize);
-                if let Some(cell) = row.and_then(|row| row.get_mut(entry.transition as usize + 1)) {
-                    *cell = number(i, entry).into();
-                }
-            }
-            document.table(table);
+fn matrix_number(key: &str, i: usize, entry: &Entry) -> Cell {
+    Number::new(format!("/matrices/{key}/{i}/value"), entry.value as f64, "").into()
+}
+
+/// Returns the entries of a matrix as rows.
+fn matrix_list(report: &StructureReport, title: &str, key: &str, entries: &[Entry]) -> Table {
+    let row = |(i, entry): (usize, &Entry)| {
+        let names = names(report, entry.row, entry.transition).map(Cell::from);
+        names.into_iter().chain([matrix_number(key, i, entry)]).collect()
+    };
+    let rows = entries.iter().enumerate().map(row);
+    Table::new(title, "", ["place", "transition", "value"]).rows(rows).most(MOST_ROWS).show(Show::Detail)
+}
+
+/// Returns a matrix with a column per transition.
+fn matrix_grid(report: &StructureReport, title: &str, key: &str, entries: &[Entry]) -> Table {
+    let columns = std::iter::once(String::new()).chain(report.transitions.iter().cloned());
+    let mut table = Table::new(title, "", columns).rows(report.rows.iter().map(|name| {
+        let zeros = std::iter::repeat_n(Cell::from("0"), report.transitions.len());
+        std::iter::once(Cell::from(name.clone())).chain(zeros).collect()
+    }));
+    for (i, entry) in entries.iter().enumerate() {
+        let row = table.rows.get_mut(entry.row as usize);
+        if let Some(cell) = row.and_then(|row| row.get_mut(entry.transition as usize + 1)) {
+            *cell = matrix_number(key, i, entry);
         }
     }
+    table
 }
 
 fn marking(report: &StructureReport) -> Table {

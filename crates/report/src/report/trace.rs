@@ -102,7 +102,7 @@ fn stage_row(trace: &JobTrace, id: StageId, slots: u64, found: &StageStragglers)
         description: stage.description.clone(),
         sql_execution: stage.sql_execution,
         operators: stage.operators.clone(),
-        kind: stage.kind.key().into(),
+        kind: stage.kind,
         parents: stage.parents.clone(),
         tasks: stage.tasks,
         tasks_done: trace.tasks_of(id).filter(|task| task.iter().any(|a| a.succeeded())).count() as u64,
@@ -181,7 +181,7 @@ fn outcome_rows(trace: &JobTrace) -> Vec<OutcomeRow> {
         Outcome::Unknown,
     ];
     let count = |outcome| trace.attempts().iter().filter(|a| a.outcome == outcome).count() as u64;
-    let rows = ALL.map(|outcome| OutcomeRow { outcome: outcome.key().into(), attempts: count(outcome) });
+    let rows = ALL.map(|outcome| OutcomeRow { outcome, attempts: count(outcome) });
     rows.into_iter().filter(|row| row.attempts > 0).collect()
 }
 
@@ -234,7 +234,7 @@ fn straggler_rows(trace: &JobTrace, found: &[StageStragglers]) -> Vec<StragglerR
                 medians: found.median.filter(|&median| median > 0.0).map(|median| seen.seconds / median),
                 over_median: found.over_median.binary_search(&index).is_ok(),
                 over_usual: found.over_usual.binary_search(&index).is_ok(),
-                outcome: attempt.outcome.key().into(),
+                outcome: attempt.outcome,
                 speculative: attempt.speculative,
             });
         }

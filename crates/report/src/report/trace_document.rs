@@ -158,7 +158,7 @@ impl TraceReport {
         let tasks: u64 = self.stages.iter().map(|stage| stage.tasks_done).sum();
         let attempts: u64 = self.outcomes.iter().map(|row| row.attempts).sum();
         let outcome = |row: &crate::report::OutcomeRow| {
-            format!("{} {}", count(row.attempts.into()), row.outcome.replace('_', " "))
+            format!("{} {}", count(row.attempts.into()), row.outcome.key().replace('_', " "))
         };
         let outcomes: Vec<String> = self.outcomes.iter().map(outcome).collect();
         let moved = self.amounts.iter().filter(|row| row.sum > 0.0).filter_map(|row| {
@@ -404,7 +404,7 @@ impl TraceReport {
                 row.node.clone().into(),
                 number("time_s", row.time_s).brief().into(),
                 row.medians.map(|medians| number("medians", medians).rounded(0.1)).into(),
-                format!("{}{copy}", row.outcome.replace('_', " ")).into(),
+                format!("{}{copy}", row.outcome.key().replace('_', " ")).into(),
             ]);
         }
         cut(table)

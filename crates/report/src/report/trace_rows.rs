@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::report::json::Word;
-use crate::trace::WarningKind;
 use crate::trace::analysis::Bound;
 use crate::trace::analysis::Times;
+use crate::trace::{Outcome, StageKind, WarningKind};
 
 /// A log and its analysis. Times are in seconds since the start of its first application.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -168,7 +168,7 @@ pub struct StageRow {
     #[serde(default)]
     pub operators: Vec<String>,
     /// Kind of the stage's tasks.
-    pub kind: Word,
+    pub kind: StageKind,
     /// The parent stages; `None` if the log does not record them.
     pub parents: Option<Vec<u32>>,
     /// Planned number of tasks.
@@ -244,7 +244,7 @@ pub struct NodeRow {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OutcomeRow {
     /// Outcome.
-    pub outcome: Word,
+    pub outcome: Outcome,
     /// Number of attempts.
     pub attempts: u64,
 }
@@ -310,7 +310,7 @@ pub struct StragglerRow {
     /// True for a straggler by the second rule (expected time).
     pub over_usual: bool,
     /// Outcome of the attempt.
-    pub outcome: Word,
+    pub outcome: Outcome,
     /// True if the attempt was a copy.
     pub speculative: bool,
 }

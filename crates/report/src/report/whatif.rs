@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::detect::CATALOGUE;
+use crate::cluster::detect::{CATALOGUE, DetectorKind};
 use crate::cluster::metrics::Metric;
 use crate::cluster::{Advice, PolicySummary, SlotShare, Watching};
 use crate::estimate::Measured;
@@ -49,7 +49,7 @@ pub struct PolicyRow {
     /// Name of the policy.
     pub name: String,
     /// Detector of the policy.
-    pub detector: Word,
+    pub detector: DetectorKind,
     /// Share of slots for tasks, or `shared`.
     pub slots: SlotShare,
     /// Age of a job at the first check \[s\].
@@ -193,7 +193,7 @@ impl WhatIfReport {
         let tails = time.quantiles.into_iter().filter(|row| shown(row.p));
         let tails = tails.map(|row| TailRow { p: row.p, quantity: row.quantity }).collect();
         let first = self.net.first().map_or(time.mean.value, |row| row.job_time_s.value);
-        let base = self.policies.iter().find(|row| row.detector == "none");
+        let base = self.policies.iter().find(|row| row.detector == DetectorKind::None);
         self.net_note = base.map_or_else(String::new, |base| {
             let percent = 100.0 * (first / base.job_time_s.value - 1.0);
             let longer = if percent < 0.0 { "shorter" } else { "longer" };
@@ -258,7 +258,7 @@ fn policy_row(row: &PolicySummary, level: f64) -> PolicyRow {
     };
     PolicyRow {
         name: row.policy.title(),
-        detector: row.policy.detector.name().into(),
+        detector: row.policy.detector.kind(),
         slots: row.policy.slots,
         lag_s: row.policy.lag_s,
         watch: row.policy.watch,

@@ -1,5 +1,6 @@
 //! The documents of `whatif`, which compares policies, and of the list of detectors.
 
+use crate::cluster::detect::DetectorKind;
 use crate::document::parts::{partial, wall};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Report, Show, Table};
 use crate::render::bars_text;
@@ -131,7 +132,7 @@ fn nets(report: &WhatIfReport) -> Table {
     let names = first.iter().map(|tail| quantile_name(tail.p));
     columns.extend(names.map(|p| Column::new(&*p).unit("s").key(format!("net_job_time_{p}"))));
     let mut table = Table::new("The same job as a net", report.net_note.clone(), columns).level(report.level);
-    let simulator = report.policies.iter().enumerate().find(|(_, row)| row.detector == "none");
+    let simulator = report.policies.iter().enumerate().find(|(_, row)| row.detector == DetectorKind::None);
     let simulator = simulator
         .map(|(i, row)| ("cluster simulator, none".to_owned(), format!("/policies/{i}"), &row.job_time_s, &row.tails));
     let nets = report.net.iter().enumerate();

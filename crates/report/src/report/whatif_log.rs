@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::cluster::detect::DetectorKind;
 use crate::cluster::{Advice, Replayed};
 use crate::document::{Document, Number, Piece, Report, Table};
 use crate::fit::{AS_IT_WAS_SET, ReplayNode, ReplayStage};
@@ -49,7 +50,7 @@ pub fn log_what_if_report(study: &WhatIf, outcome: &WhatIfOutcome) -> Option<Log
     let time_of = |wanted: &dyn Fn(&PolicyRow) -> bool| {
         report.policies.iter().find(|policy| wanted(policy)).map(|policy| policy.job_time_s.value)
     };
-    let none = time_of(&|policy| policy.detector == "none");
+    let none = time_of(&|policy| policy.detector == DetectorKind::None);
     // with copies in the log, the replay of its own settings is what should be the same
     let same = time_of(&|policy| !comparable && policy.name == AS_IT_WAS_SET).or(none);
     let error_s = same.map_or(f64::NAN, |same| (same - replay.actual_s).abs());

@@ -93,9 +93,10 @@ pub fn likelihood_ratio_mean(values: &[f64], scores: &[f64], level: f64) -> Resu
 /// 10, and in 85% if it was 3.
 pub fn effective_replications(values: &[f64], scores: &[f64]) -> f64 {
     let mean = products(values, scores).sum::<f64>() / values.len().max(1) as f64;
-    let squares = || products(values, scores).map(|product| (product - mean).powi(2));
-    let fourth: f64 = squares().map(|square| square * square).sum();
-    if fourth > 0.0 { squares().sum::<f64>().powi(2) / fourth } else { 0.0 }
+    let squares = products(values, scores).map(|product| (product - mean).powi(2));
+    let (second, fourth) =
+        squares.fold((0.0, 0.0), |(second, fourth), square| (second + square, fourth + square * square));
+    if fourth > 0.0 { second * second / fourth } else { 0.0 }
 }
 
 /// Returns the product (V − V̄)(S − S̄) of each replication.

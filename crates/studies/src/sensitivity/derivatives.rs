@@ -282,15 +282,23 @@ impl Run<'_> {
         let (values, scores) = shared.of(wanted, |first, end| self.scores(&shifts, first, end))?;
         let done = values.len() as u64;
         let mut report = self.report(Estimator::LikelihoodRatio, done, done < wanted);
+        let mut all_alike = None;
         if self.study.subject.is_probability() {
             "probability".clone_into(&mut report.measure);
             let reached = values.iter().filter(|value| **value > 0.0).count() as u64;
             report.probability = clopper_pearson(reached, done, self.study.level).ok().map(owned);
+            let which = if reached == 0 { Some("none") } else { (reached == done).then_some("each") };
+            all_alike =
+                which.map(|which| format!("{which} of the {done} replications reached the goal; increase --reps N"));
         } else {
             report.value_s = self.value(&values);
         }
         for (knob, place) in knobs.into_iter().zip(places) {
-            let row = match place.and_then(|place| self.likelihood_ratio(&knob, &values, &scores[place])) {
+            let effect = place.and_then(|place| match &all_alike {
+                Some(why) => Err(why.clone()),
+                None => self.likelihood_ratio(&knob, &values, &scores[place]),
+            });
+            let row = match effect {
                 Ok((effect, note)) => SensitivityRow { note, ..SensitivityRow::new(&knob.axis, Ok(effect)) },
                 Err(why) => SensitivityRow::new(&knob.axis, Err(why)),
             };
@@ -308,11 +316,6 @@ impl Run<'_> {
     ) -> Result<(KnobEffect, Option<String>), String> {
         let estimate = likelihood_ratio_mean(values, scores, self.study.level).map_err(|error| error.to_string())?;
         let effect = if self.study.subject.is_probability() {
-            let reached = values.iter().filter(|value| **value > 0.0).count();
-            if reached == 0 || reached == values.len() {
-                let what = if reached == 0 { "none" } else { "each" };
-                return Err(format!("{what} of the {} replications reached the goal; increase --reps N", values.len()));
-            }
             let per_unit = owned(estimate);
             KnobEffect::Probability { at: knob.at, per_percent: rescaled(&per_unit, 0.01 * knob.at), per_unit }
         } else {

@@ -26,7 +26,7 @@ pub use hadoop2::Hadoop2;
 pub use hierarchical::{Base, Hierarchical};
 pub use late::Late;
 pub use mantri::Mantri;
-pub use plan::DetectorPlan;
+pub use plan::{DetectorKind, DetectorPlan};
 pub use spark::{Efficiency, Spark};
 pub use view::{Category, Detector, Finished, Flag, NodeSpeed, Remedy, RunningTask, View};
 

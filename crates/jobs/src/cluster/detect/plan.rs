@@ -10,6 +10,45 @@ use crate::cluster::detect::mantri::Mantri;
 use crate::cluster::detect::spark::Spark;
 use crate::cluster::detect::view::Detector;
 
+/// Kind of a detector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum DetectorKind {
+    /// No detector.
+    None,
+    /// No detector; every task gets a copy at its start.
+    Clone,
+    /// By progress score.
+    Default,
+    /// LATE.
+    Late,
+    /// Another detector, on slow nodes only.
+    Hierarchical,
+    /// Hadoop 2 and 3.
+    Hadoop2,
+    /// Spark.
+    Spark,
+    /// Mantri.
+    Mantri,
+}
+
+impl DetectorKind {
+    /// Returns the name in plans and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Clone => "clone",
+            Self::Default => "default",
+            Self::Late => "late",
+            Self::Hierarchical => "hierarchical",
+            Self::Hadoop2 => "hadoop2",
+            Self::Spark => "spark",
+            Self::Mantri => "mantri",
+        }
+    }
+}
+
 /// Choice of the detector.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -35,17 +74,17 @@ pub enum DetectorPlan {
 }
 
 impl DetectorPlan {
-    /// Returns the name in plans.
-    pub fn name(&self) -> &'static str {
+    /// Returns the kind.
+    pub fn kind(&self) -> DetectorKind {
         match self {
-            Self::None => "none",
-            Self::Clone => "clone",
-            Self::Default(_) => "default",
-            Self::Late(_) => "late",
-            Self::Hierarchical(_) => "hierarchical",
-            Self::Hadoop2(_) => "hadoop2",
-            Self::Spark(_) => "spark",
-            Self::Mantri(_) => "mantri",
+            Self::None => DetectorKind::None,
+            Self::Clone => DetectorKind::Clone,
+            Self::Default(_) => DetectorKind::Default,
+            Self::Late(_) => DetectorKind::Late,
+            Self::Hierarchical(_) => DetectorKind::Hierarchical,
+            Self::Hadoop2(_) => DetectorKind::Hadoop2,
+            Self::Spark(_) => DetectorKind::Spark,
+            Self::Mantri(_) => DetectorKind::Mantri,
         }
     }
 
