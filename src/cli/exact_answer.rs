@@ -58,7 +58,7 @@ pub(super) fn run(
         ));
     }
     let progress = Progress::new(terminal.shows_progress(), "states");
-    let watch = TimeLimit::new(&progress, args.run.max_time);
+    let watch = TimeLimit::new(&progress, terminal.left_of(args.run.max_time));
     let answer = if args.no_fold {
         exact(net, &prepared.program, question, args.steady, &watch)
     } else {

@@ -33,6 +33,7 @@ mod output;
 mod part;
 mod pictures;
 mod plan;
+mod preparation;
 mod properties;
 mod query;
 mod question;

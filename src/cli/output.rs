@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use tailspn::report::{Look, Report};
@@ -46,6 +47,8 @@ pub(crate) struct Terminal {
     call: Option<Arc<Call>>,
     /// The share of the replications that this process runs.
     share: Share,
+    /// Start of the command.
+    started: Instant,
 }
 
 impl Terminal {
@@ -62,13 +65,15 @@ impl Terminal {
             quiet,
             call: None,
             share: Share::default(),
+            started: Instant::now(),
         }
     }
 
     /// Returns the terminal of a command that runs in process; the call keeps the output.
     pub(crate) fn of_call(call: &Arc<Call>) -> Self {
         let call = Some(Arc::clone(call));
-        Self { colour_out: false, colour_err: false, unicode: true, quiet: false, call, share: Share::default() }
+        let (share, started) = (Share::default(), Instant::now());
+        Self { colour_out: false, colour_err: false, unicode: true, quiet: false, call, share, started }
     }
 
     /// Returns the same terminal for a command that runs a share of its replications, or merges shares.
@@ -79,6 +84,11 @@ impl Terminal {
     /// Returns the share of the replications that this process runs.
     pub(crate) fn share(&self) -> &Share {
         &self.share
+    }
+
+    /// Returns the part of a limit of wall time that is left since the start of the command.
+    pub(crate) fn left_of(&self, max_time: Option<Duration>) -> Option<Duration> {
+        max_time.map(|limit| limit.saturating_sub(self.started.elapsed()))
     }
 
     /// Returns the format of text on standard output; with all columns and rows if `all` is true.

@@ -1,6 +1,6 @@
 //! `query`: CSL and CSRL queries, answered from all states of a net.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tailspn::compile::Program;
 use tailspn::fold::Symmetry;
@@ -15,12 +15,14 @@ use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_bytes, read_net};
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::{Shown, Terminal};
+use crate::cli::preparation::Preparation;
 use crate::cli::solve_method::LIMITS;
 use crate::cli::solve_untimed::help;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
 /// Answers the queries.
 pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    let preparation = Preparation::begin(args.max_time, terminal);
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
     let texts = texts(args)?;
@@ -31,9 +33,10 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Exit, Failure
     let queries = parsed(&net, &texts)?;
     let program = compile_net(&net)?;
     catch_interrupt(terminal);
+    preparation.end();
     let quiet = Progress::new(Shown::Nothing, "");
-    let time = TimeLimit::new(&quiet, args.max_time);
-    let limits = limits(args);
+    let time = TimeLimit::new(&quiet, terminal.left_of(args.max_time));
+    let limits = limits(args, time.left());
     let space =
         find_states(&program, None, &Symmetry::default(), &limits, terminal).map_err(|error| failure(&error))?;
     if let Some(incomplete) = space.stopped() {
@@ -117,13 +120,9 @@ impl Asked<'_> {
     }
 }
 
-fn limits(args: &QueryArgs) -> Limits {
+fn limits(args: &QueryArgs, wall: Option<Duration>) -> Limits {
     let default = Limits::default();
-    Limits {
-        states: args.max_states.unwrap_or(default.states),
-        bytes: args.max_memory.unwrap_or(default.bytes),
-        wall: args.max_time,
-    }
+    Limits { states: args.max_states.unwrap_or(default.states), bytes: args.max_memory.unwrap_or(default.bytes), wall }
 }
 
 /// Returns a failure if a query has no answer, and `Exit::Unmet` if a bound does not hold.

@@ -13,6 +13,7 @@ use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
+use crate::cli::preparation::Preparation;
 use crate::cli::question::resolved;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
@@ -24,6 +25,7 @@ const MOST_BATCHES: u64 = 1 << 20;
 /// Estimates the probability.
 pub(crate) fn run(args: &RareArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let started = Instant::now();
+    let preparation = Preparation::begin(args.run.max_time, terminal);
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
     let subject = NetSummary::new(&Subject::of(loaded.net.name(), &compile_net(&loaded.net)?));
@@ -36,8 +38,9 @@ pub(crate) fn run(args: &RareArgs, terminal: &Terminal) -> Result<Exit, Failure>
         u32::try_from(count).ok().filter(|_| count < most).ok_or_else(refused)
     };
     catch_interrupt(terminal);
+    preparation.end();
     let progress = Progress::new(terminal.shows_progress(), "batches");
-    let watch = TimeLimit::new(&progress, args.run.max_time);
+    let watch = TimeLimit::new(&progress, terminal.left_of(args.run.max_time));
     let settings = Splitting {
         effort: small("--effort", args.effort, MOST_WALKS)?,
         batches: small("--batches", args.batches, MOST_BATCHES)?,

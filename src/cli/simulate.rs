@@ -16,6 +16,7 @@ use crate::cli::load::{Names, prepare, read_net};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
 use crate::cli::pictures::{draw_report, may_draw};
+use crate::cli::preparation::Preparation;
 use crate::cli::question::{Asked, ask};
 use crate::cli::steady;
 use crate::cli::targets::{Wanted, of_ensemble, targets, tell_unmet};
@@ -29,6 +30,7 @@ const MOST_REPLICATIONS: u64 = 100_000_000;
 /// Simulates the net.
 pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     may_draw(&args.plots, args.force)?;
+    let preparation = Preparation::begin(args.run.max_time, terminal);
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
     let mut asked = ask(&loaded.net, &args.question)?;
@@ -37,6 +39,7 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     let fold = !args.no_fold && args.engine.0 != EngineChoice::Schedule;
     let mut prepared = prepare(&loaded.net, &asked.question, fold, args.steady)?;
     catch_interrupt(terminal);
+    preparation.end();
     let method = match args.method {
         Method::Exact => return exact_answer::run(args, &loaded.net, &prepared, &asked, terminal),
         Method::Auto => exact_answer::offer(args, prepared.net(&loaded.net), &prepared.program, &prepared.question),
@@ -59,7 +62,7 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
         ..ensemble(args)
     };
     let progress = Progress::new(terminal.shows_progress(), "replications");
-    let watch = TimeLimit::new(&progress, args.run.max_time);
+    let watch = TimeLimit::new(&progress, terminal.left_of(args.run.max_time));
     be_patient(&mut prepared, &asked.goal, &ensemble, PATIENCE, &watch)?;
     seek_goal(&prepared, &asked.goal, &ensemble, &targets, &watch)?;
     let run = replicate(&prepared.program, &prepared.question, &ensemble, &watch);

@@ -21,6 +21,7 @@ use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Shown, Terminal};
+use crate::cli::preparation::Preparation;
 use crate::cli::properties;
 use crate::cli::solve_method::{LIMITS, MOST_COVERED, Method, limits, method};
 use crate::cli::solve_question::Asked;
@@ -34,12 +35,15 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     }
     let quiet = Progress::new(Shown::Nothing, "");
     let watch = TimeLimit::new(&quiet, args.max_time);
+    let preparation = Preparation::begin(args.max_time, terminal);
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
     if args.untimed {
+        preparation.end();
         return solve_untimed::run(&loaded.net, args, terminal, &watch);
     }
     if !args.property.is_empty() {
+        preparation.end();
         return properties::run(&loaded, args, terminal, &watch);
     }
     // every node in the question must exist, regardless of the method
@@ -47,6 +51,7 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     let program = compile_net(&loaded.net)?;
     solve_files::may_write_all(args)?;
     catch_interrupt(terminal);
+    preparation.end();
     let by_parts = args.method.0 == RouteMethod::SeriesParallel;
     if has_fixed_delays(&program) && !by_parts && solve_fixed::asks_long_run(&program, args) {
         return solve_fixed::run(&loaded.net, args, terminal, &watch);

@@ -32,7 +32,7 @@ pub(super) fn run(
     let started = Instant::now();
     let seed = args.run.seed.unwrap_or(0);
     let progress = Progress::new(terminal.shows_progress(), "parts");
-    let watch = TimeLimit::new(&progress, args.run.max_time);
+    let watch = TimeLimit::new(&progress, terminal.left_of(args.run.max_time));
     let long = LongRuns {
         rewards: &prepared.question.rewards,
         runs: args.steady_runs,

@@ -464,8 +464,23 @@ fn an_interrupted_run_prints_what_it_has() {
 
 #[test]
 fn a_wall_time_ends_a_run() {
-    let args = ["simulate", "models/textbook/forkjoin_retry.xml", "--reps=1e15", "--max-time=200ms", "--csv"];
+    let args = ["simulate", "models/textbook/forkjoin_retry.xml", "--reps=1e15", "--max-time=1s", "--csv"];
     assert!(data(&args).contains("\npartial,,,1,"));
+}
+
+/// Reading and compiling count too; nothing is printed if they take longer than the limit.
+#[test]
+fn a_wall_time_also_limits_what_comes_before_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let net = folder.path().join("large.xml").to_str().unwrap().to_owned();
+    assert!(tool(&["spn-gc", "--maps=2000", "-o", &net]).output().unwrap().status.success());
+    for command in [&["simulate"][..], &["solve"], &["query"], &["rare", "--beyond=9"]] {
+        let question: &[&str] = if command == ["query"] { &["P=? [ F #(Start) = 0 ]"] } else { &[] };
+        let output = tool(&[command, &[&net, "--max-time=1ms"], question].concat()).output().unwrap();
+        let said = text(&output.stderr);
+        assert!(output.status.code() == Some(5) && said.contains("nothing was computed"), "{}", show(&output));
+        assert!(output.stdout.is_empty());
+    }
 }
 
 #[test]
