@@ -180,10 +180,8 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
         let what = format!("this is {}; a fit needs a Spark event log", trace.format.text());
         return Err(FitError::NotAStageGraph { log, what });
     }
-    let (id, application) = match trace.applications_with_ids().collect::<Vec<_>>()[..] {
-        [one] => one,
-        ref all => return Err(FitError::SeveralApplications { log, count: all.len() }),
-    };
+    let only = trace.only_application();
+    let (id, application) = only.map_err(|count| FitError::SeveralApplications { log: log.clone(), count })?;
     let jobs = trace.jobs_of(id);
     let submitted = jobs.iter().filter_map(|job| job.submitted).min();
     let completed = jobs.iter().filter_map(|job| job.completed).max();

@@ -106,10 +106,8 @@ pub fn observe_progress(trace: &JobTrace, now_s: Option<f64>) -> Result<RunProgr
         let what = format!("this is {}; to predict the rest of a run, pass a Spark event log", trace.format.text());
         return Err(FitError::NotAStageGraph { log, what });
     }
-    let (id, application) = match trace.applications_with_ids().collect::<Vec<_>>()[..] {
-        [one] => one,
-        ref all => return Err(FitError::SeveralApplications { log, count: all.len() }),
-    };
+    let only = trace.only_application();
+    let (id, application) = only.map_err(|count| FitError::SeveralApplications { log: log.clone(), count })?;
     let jobs = trace.jobs_of(id);
     let start = jobs.iter().filter_map(|job| job.submitted).min();
     let has_ended = application.end.is_some();

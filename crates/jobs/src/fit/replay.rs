@@ -115,10 +115,8 @@ pub fn replay(trace: &JobTrace) -> Result<Replay, FitError> {
         let what = format!("this is {}; a replay needs a Spark or MapReduce log", trace.format.text());
         return Err(FitError::NotAStageGraph { log, what });
     }
-    let (id, application) = match trace.applications_with_ids().collect::<Vec<_>>()[..] {
-        [one] => one,
-        ref all => return Err(FitError::SeveralApplications { log, count: all.len() }),
-    };
+    let only = trace.only_application();
+    let (id, application) = only.map_err(|count| FitError::SeveralApplications { log: log.clone(), count })?;
     let jobs = trace.jobs_of(id);
     let start = jobs.iter().filter_map(|job| job.submitted).min();
     let end = jobs.iter().filter_map(|job| job.completed).max();

@@ -288,6 +288,19 @@ impl JobTrace {
         self.applications.iter().enumerate().map(|(i, application)| (ApplicationId::from_index(i), application))
     }
 
+    /// Returns the only application with its id.
+    ///
+    /// # Errors
+    ///
+    /// The number of applications, if it is not 1.
+    pub fn only_application(&self) -> Result<(ApplicationId, &Application), usize> {
+        let mut all = self.applications_with_ids();
+        match (all.next(), all.next()) {
+            (Some(one), None) => Ok(one),
+            _ => Err(self.applications.len()),
+        }
+    }
+
     /// Returns the stages with their ids, in order.
     pub fn stages_with_ids(&self) -> impl Iterator<Item = (StageId, &Stage)> {
         self.stages.iter().enumerate().map(|(i, stage)| (StageId::from_index(i), stage))

@@ -30,18 +30,7 @@ pub fn time_difference(a_s: &[f64], b_s: &[f64], level: f64) -> Option<TimeDiffe
         return None;
     }
     let (a, b) = (mean(a_s), mean(b_s));
-    let mut found = TimeDifference {
-        a_s: a,
-        b_s: b,
-        difference_s: b - a,
-        ratio: None,
-        test: ChanceTest::None,
-        p_value: None,
-        degrees_of_freedom: None,
-        verdict: Verdict::Unknown,
-        assumed_sigma: None,
-        assumed_p_value: None,
-    };
+    let mut found = TimeDifference::of_means(a, b);
     if a_s.iter().chain(b_s).any(|time| !time.is_finite() || *time <= 0.0) {
         return Some(found);
     }

@@ -86,6 +86,24 @@ pub struct TimeDifference {
     pub assumed_p_value: Option<f64>,
 }
 
+impl TimeDifference {
+    /// Two sides without a test.
+    pub(super) fn of_means(a_s: f64, b_s: f64) -> Self {
+        Self {
+            a_s,
+            b_s,
+            difference_s: b_s - a_s,
+            ratio: None,
+            test: ChanceTest::None,
+            p_value: None,
+            degrees_of_freedom: None,
+            verdict: Verdict::Unknown,
+            assumed_sigma: None,
+            assumed_p_value: None,
+        }
+    }
+}
+
 /// A stage on one side: means over the runs of the side that have it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

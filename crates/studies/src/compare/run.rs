@@ -72,10 +72,8 @@ impl ComparedRun {
     /// [`CompareRunError`].
     pub fn of(trace: &JobTrace) -> Result<Self, CompareRunError> {
         let log = trace.files.first().cloned().unwrap_or_default();
-        let (id, application) = match trace.applications_with_ids().collect::<Vec<_>>()[..] {
-            [one] => one,
-            ref all => return Err(CompareRunError::Applications { log, count: all.len() }),
-        };
+        let only = trace.only_application();
+        let (id, application) = only.map_err(|count| CompareRunError::Applications { log: log.clone(), count })?;
         let mut notes = Vec::new();
         let jobs = trace.jobs_of(id);
         let start = jobs.iter().filter_map(|job| job.submitted).min().or(application.start);

@@ -62,18 +62,7 @@ fn difference(a: &[ComparedTime], b: &[ComparedTime], level: f64) -> Option<Time
         Some(squares.sum::<Option<f64>>()?.sqrt() / all.len() as f64)
     };
     let (mean_a, mean_b) = (mean(a), mean(b));
-    let mut found = TimeDifference {
-        a_s: mean_a,
-        b_s: mean_b,
-        difference_s: mean_b - mean_a,
-        ratio: None,
-        test: ChanceTest::None,
-        p_value: None,
-        degrees_of_freedom: None,
-        verdict: Verdict::Unknown,
-        assumed_sigma: None,
-        assumed_p_value: None,
-    };
+    let mut found = TimeDifference::of_means(mean_a, mean_b);
     if mean_a.min(mean_b) <= 0.0 {
         return Some(found);
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::optimize::judge::Measure;
 use crate::optimize::settings::Settings;
 use crate::plan::{Checker, Document, Loaded, PlanError, PlanProblem};
-use crate::sweep::plan::{self, Axis, STUDY_RENAMES, Scale, SweepPlan, rename_keys};
+use crate::sweep::plan::{self, Axis, STUDY_RENAMES, Scale, SweepPlan, check_axes, rename_keys};
 
 /// An optimisation: a sweep with a deadline, and the choices to meet it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -96,18 +96,7 @@ impl OptimizePlan {
         let mut to = Checker::new();
         self.check_settings(&mut to);
         to.section = String::new();
-        if self.axis.is_empty() {
-            to.add("axis", "no axis: add an `[[axis]]` with a `key` and its `values`");
-        } else {
-            to.count("axis", self.axis.len() as u64, "axes", 1, MOST_AXES);
-        }
-        for (i, axis) in self.axis.iter().enumerate() {
-            to.section = format!("axis[{i}]");
-            check_choice(axis, &mut to);
-            if self.axis[..i].iter().any(|other| other.key == axis.key) {
-                to.add("key", format!("another axis also varies `{}`", axis.key));
-            }
-        }
+        check_axes(&self.axis, MOST_AXES, &mut to, check_choice);
         if to.problems.is_empty() {
             to.section = "sweep".into();
             to.count("max_points", self.count(), "points", 1, self.sweep.max_points);

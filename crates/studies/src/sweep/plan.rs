@@ -192,6 +192,22 @@ pub struct Axis {
     pub faster: Faster,
 }
 
+/// Checks that there are 1 to `most` axes, each axis by `check`, and that no two axes vary the same key.
+pub(crate) fn check_axes(axes: &[Axis], most: u64, to: &mut Checker, check: impl Fn(&Axis, &mut Checker)) {
+    if axes.is_empty() {
+        to.add("axis", "no axis: add an `[[axis]]` with a `key` and its `values`");
+    } else {
+        to.count("axis", axes.len() as u64, "axes", 1, most);
+    }
+    for (i, axis) in axes.iter().enumerate() {
+        to.section = format!("axis[{i}]");
+        check(axis, to);
+        if axes[..i].iter().any(|other| other.key == axis.key) {
+            to.add("key", format!("another axis also varies `{}`", axis.key));
+        }
+    }
+}
+
 impl Axis {
     /// Returns an axis over values of a key, such as `job.reduces`.
     pub fn values<V: Into<Value>>(key: impl Into<String>, values: impl IntoIterator<Item = V>) -> Self {
@@ -329,18 +345,7 @@ impl SweepPlan {
         let mut to = Checker::new();
         self.check_settings(text, &mut to);
         to.section = String::new();
-        if self.axis.is_empty() {
-            to.add("axis", "no axis: add an `[[axis]]` with a `key` and its `values`");
-        } else {
-            to.count("axis", self.axis.len() as u64, "axes", 1, MOST_AXES);
-        }
-        for (i, axis) in self.axis.iter().enumerate() {
-            to.section = format!("axis[{i}]");
-            axis.check(&mut to);
-            if self.axis[..i].iter().any(|other| other.key == axis.key) {
-                to.add("key", format!("another axis also varies `{}`", axis.key));
-            }
-        }
+        check_axes(&self.axis, MOST_AXES, &mut to, Axis::check);
         if to.problems.is_empty() {
             self.check_points(&mut to);
         }
