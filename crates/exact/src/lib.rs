@@ -9,7 +9,6 @@ pub mod solve;
 pub mod structure;
 
 pub(crate) use tailspn_common::watch;
-pub(crate) use tailspn_engine::formats;
 #[cfg(test)]
 pub(crate) use tailspn_engine::sim;
 pub(crate) use tailspn_engine::{Problems, compile, estimate, fold, net, query, semantics};

@@ -33,7 +33,7 @@ use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-pub use commands::{ExportError, deadlock_condition};
+pub use commands::ExportError;
 
 use crate::formats::pipe::{Fault, ReadError, ReadNet, ReadOptions, ReadProblem, Spot, WriteOptions, WriteWarning};
 use crate::net::Net;

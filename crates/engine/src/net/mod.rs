@@ -8,6 +8,7 @@ pub mod expr;
 
 mod builder;
 mod difference;
+pub(crate) mod enabling;
 mod ids;
 mod key;
 mod law;
@@ -17,6 +18,7 @@ mod validate;
 
 pub use builder::NetBuilder;
 pub use difference::{Difference, Part, differences};
+pub use enabling::deadlock_condition;
 pub use expr::Expr;
 pub use ids::{ClassId, ParameterId, PlaceId, TransitionId};
 pub use key::{LookupError, PartKey, PlaceKey, TransitionKey};

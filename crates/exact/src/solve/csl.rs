@@ -9,7 +9,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::formats::deadlock_condition;
+use crate::net::deadlock_condition;
 use crate::net::expr::{self, BinaryOp, Expr, UnaryOp};
 use crate::net::{Net, TransitionId};
 use crate::query::{Query, Reward};
