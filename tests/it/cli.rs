@@ -254,7 +254,7 @@ fn long_runs_reach_a_precision() {
     let rows = |run: &serde_json::Value| run["throughputs"].as_array().unwrap().len();
     assert!(rows(&longer) > 0 && rows(&first) == 0);
 
-    let output =
+    let mut output =
         tool(&["simulate", queue, "--steady", "--rel-error=queue=0.001%", "--steady-firings=3e5", "--method=simulate"]);
     let said = text(&output.output().unwrap().stderr);
     assert!(said.contains("`queue` has not reached a precision of 0.001%; the error is"), "{said}");
