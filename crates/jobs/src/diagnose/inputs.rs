@@ -52,7 +52,7 @@ pub struct UsedInput {
 pub struct ProgressFile {
     /// The file.
     pub used: UsedInput,
-    /// Its reports.
+    /// The reports in the file.
     pub history: History,
     /// Sentences about problems of the file.
     pub warnings: Vec<String>,

@@ -19,7 +19,7 @@ pub struct CountedStates {
     pub symmetry: Symmetry,
     /// The compiled folded net.
     pub program: Program,
-    /// Its states.
+    /// States of the folded net.
     pub space: StateSpace,
 }
 
