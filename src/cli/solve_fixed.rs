@@ -5,19 +5,17 @@ use tailspn::net::Net;
 use tailspn::report::{
     Hidden, MethodRow, SolveReport, Subject, TimeSection, WithinSection, fixed_delay_section, steady_section,
 };
-use tailspn::solve::{
-    FixedDelayError, FixedDelayStates, LinearSettings, TransientSettings, Until, expand_phases_except, is_fixed,
-};
-use tailspn::watch::{TimeLimit, Watch};
+use tailspn::solve::{FixedDelayError, FixedDelayStates, LinearSettings, TransientSettings, Until};
+use tailspn::watch::TimeLimit;
 
 use crate::cli::args::SolveArgs;
-use crate::cli::exact::{answer_failure, failure, hidden, refused, report_of};
+use crate::cli::exact::{failure, fixed_delay_failure, fixed_phases, hidden, report_of};
 use crate::cli::exit::Exit;
 use crate::cli::load::compile_net;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::solve_files;
-use crate::cli::solve_method::{LIMITS, limits, other_question};
+use crate::cli::solve_method::{limits, other_question};
 use crate::cli::solve_question::Asked;
 use crate::cli::watch::{Progress, interrupted};
 
@@ -35,7 +33,7 @@ pub(super) fn run(net: &Net, args: &SolveArgs, terminal: &Terminal, watch: &Time
         let message = format!("for nets with deterministic or empirical delays, {reason}");
         return Err(Failure::helped(Exit::Refused, message, "use `tailspn simulate`"));
     }
-    let expanded = expand_phases_except(net, is_fixed).map_err(|obstacles| answer_failure(obstacles.into()))?;
+    let expanded = fixed_phases(net)?;
     let hidden = hidden(&expanded);
     let net = expanded.net;
     let asked = Asked::parse(&net, args, net.transitions().len())?;
@@ -98,13 +96,7 @@ impl Question<'_> {
     }
 
     fn failure(&self, error: &FixedDelayError) -> Failure {
-        match error {
-            FixedDelayError::Explore(error) => failure(error),
-            FixedDelayError::Incomplete(_) if !self.watch.stopped() => {
-                Failure::helped(Exit::Refused, error.to_string(), LIMITS)
-            }
-            _ => refused(error),
-        }
+        fixed_delay_failure(error, self.watch)
     }
 
     /// Adds the time to the goal, or the probability of reaching it by a time.

@@ -5,6 +5,7 @@
 //! is dropped. [`FixedDelayStates`] checks these conditions. `steady` solves the long run, `evolution` the probabilities
 //! over time; `transient` and `passage` read them at given times and at a goal. `moments` solves the mean time to a goal.
 
+mod ask;
 mod clock;
 mod evolution;
 mod grid;
@@ -65,7 +66,17 @@ impl FixedDelayStates {
         watch: &dyn Watch,
     ) -> Result<Self, FixedDelayError> {
         let (program, delays) = exponential_twin(program)?;
-        let UntilStates { program, space, targets } = until.explore(&program, &Symmetry::default(), limits, watch)?;
+        Self::of(&program, delays, until, limits, watch)
+    }
+
+    fn of(
+        twin: &Program,
+        delays: Vec<Fixed>,
+        until: Until<'_>,
+        limits: &Limits,
+        watch: &dyn Watch,
+    ) -> Result<Self, FixedDelayError> {
+        let UntilStates { program, space, targets } = until.explore(twin, &Symmetry::default(), limits, watch)?;
         space.complete().map_err(FixedDelayError::Incomplete)?;
         let play = Play::new(&space, &program, &delays)?;
         Ok(Self { program, space, targets, play, delays, most_bytes: limits.bytes })
@@ -143,6 +154,12 @@ pub enum FixedDelayError {
     TooLarge {
         /// Maximum number of bytes.
         limit: u64,
+    },
+    /// A question that nets with fixed delays do not support; simulation is possible.
+    #[error("{question} is not supported for nets with deterministic or empirical delays; simulate the net")]
+    Unsupported {
+        /// The question.
+        question: &'static str,
     },
     /// A fixed delay of 0 s, which the solution over time does not support.
     #[error("transition `{transition}` has a fixed delay of 0 s; make it immediate, or simulate the net")]
