@@ -6,11 +6,11 @@ use tailspn::compile::Program;
 use tailspn::fold::Symmetry;
 use tailspn::net::Net;
 use tailspn::report::{NetSummary, QueryReport, QueryRow, Subject};
-use tailspn::solve::{Asking, CslQuery, Limits, StateSpace};
+use tailspn::solve::{Asking, CslQuery, FixedDelayStates, Limits, StateSpace, Until, has_fixed_delays};
 use tailspn::watch::TimeLimit;
 
 use crate::cli::args::QueryArgs;
-use crate::cli::exact::{failure, find_states, phases};
+use crate::cli::exact::{failure, find_states, fixed_delay_failure, fixed_phases, phases};
 use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_bytes, read_net};
 use crate::cli::notes::{Failure, Note, Source};
@@ -28,8 +28,10 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Exit, Failure
     let texts = texts(args)?;
     // errors are reported for the net in the file, before its delays are expanded
     parsed(&loaded.net, &texts)?;
-    let subject = NetSummary::new(&Subject::of(loaded.net.name(), &compile_net(&loaded.net)?));
-    let (net, _) = phases(&loaded.net)?;
+    let program = compile_net(&loaded.net)?;
+    let subject = NetSummary::new(&Subject::of(loaded.net.name(), &program));
+    let is_fixed = has_fixed_delays(&program);
+    let net = if is_fixed { fixed_phases(&loaded.net)?.net } else { phases(&loaded.net)?.0 };
     let queries = parsed(&net, &texts)?;
     let program = compile_net(&net)?;
     catch_interrupt(terminal);
@@ -37,16 +39,45 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Exit, Failure
     let quiet = Progress::new(Shown::Nothing, "");
     let time = TimeLimit::new(&quiet, terminal.left_of(args.max_time));
     let limits = limits(args, time.left());
-    let space =
-        find_states(&program, None, &Symmetry::default(), &limits, terminal).map_err(|error| failure(&error))?;
-    if let Some(incomplete) = space.stopped() {
-        let exit = if interrupted() { Exit::Interrupted } else { Exit::Refused };
-        return Err(Failure::helped(exit, incomplete.to_string(), LIMITS));
-    }
-    let asked = Asked { net: &net, program: &program, space: &space, limits: &limits, time: &time, terminal };
-    let report = QueryReport::new(subject, space.states(), queries.iter().map(|query| asked.row(query)).collect());
+    let solver = if is_fixed {
+        let states = FixedDelayStates::explore(&program, Until::default(), &limits, &time);
+        Solver::Fixed(Box::new(states.map_err(|error| fixed_delay_failure(&error, &time))?))
+    } else {
+        Solver::States(Box::new(all_states(&program, &limits, terminal)?))
+    };
+    let asked = Asked { net: &net, program: &program, solver: &solver, limits: &limits, time: &time, terminal };
+    let report = QueryReport::new(subject, solver.states(), queries.iter().map(|query| asked.row(query)).collect());
     terminal.report(&report, &args.print)?;
     verdict(&report)
+}
+
+/// Explores all states of a net.
+fn all_states(program: &Program, limits: &Limits, terminal: &Terminal) -> Result<StateSpace, Failure> {
+    let space = find_states(program, None, &Symmetry::default(), limits, terminal).map_err(|error| failure(&error))?;
+    match space.stopped() {
+        None => Ok(space),
+        Some(incomplete) => {
+            let exit = if interrupted() { Exit::Interrupted } else { Exit::Refused };
+            Err(Failure::helped(exit, incomplete.to_string(), LIMITS))
+        }
+    }
+}
+
+/// The states that answer the queries.
+enum Solver {
+    /// Of a net with exponential delays and phases.
+    States(Box<StateSpace>),
+    /// Of a net with fixed delays.
+    Fixed(Box<FixedDelayStates>),
+}
+
+impl Solver {
+    fn states(&self) -> usize {
+        match self {
+            Self::States(space) => space.states(),
+            Self::Fixed(states) => states.space.states(),
+        }
+    }
 }
 
 /// The text of a query, with its position in a source.
@@ -102,7 +133,7 @@ fn parsed(net: &Net, texts: &[Text]) -> Result<Vec<CslQuery>, Failure> {
 struct Asked<'a> {
     net: &'a Net,
     program: &'a Program,
-    space: &'a StateSpace,
+    solver: &'a Solver,
     limits: &'a Limits,
     time: &'a TimeLimit<'a>,
     terminal: &'a Terminal,
@@ -112,11 +143,19 @@ impl Asked<'_> {
     fn row(&self, query: &CslQuery) -> QueryRow {
         let started = Instant::now();
         let watch = Progress::new(self.terminal.shows_progress(), "states");
-        let Self { net, program, space, .. } = *self;
+        let Self { net, program, solver, .. } = *self;
         let limits = Limits { wall: self.time.left(), ..*self.limits };
         let watch = TimeLimit::new(&watch, limits.wall);
-        let answer = Asking { net, program, space, limits: &limits, watch: &watch }.answer(query.query());
-        QueryRow::new(query, answer.map_err(|error| error.to_string()), started.elapsed().as_secs_f64())
+        let answer = match solver {
+            Solver::States(space) => {
+                let asking = Asking { net, program, space, limits: &limits, watch: &watch };
+                asking.answer(query.query()).map_err(|error| error.to_string())
+            }
+            Solver::Fixed(states) => {
+                states.answer(net, query.query(), &limits, &watch).map_err(|error| error.to_string())
+            }
+        };
+        QueryRow::new(query, answer, started.elapsed().as_secs_f64())
     }
 }
 

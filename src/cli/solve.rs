@@ -53,7 +53,7 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     catch_interrupt(terminal);
     preparation.end();
     let by_parts = args.method.0 == RouteMethod::SeriesParallel;
-    if has_fixed_delays(&program) && !by_parts && solve_fixed::asks_long_run(&program, args) {
+    if has_fixed_delays(&program) && !by_parts && solve_fixed::answers(&program, args) {
         return solve_fixed::run(&loaded.net, args, terminal, &watch);
     }
     match method(&loaded.net, &program, args, terminal, &watch)? {

@@ -60,7 +60,7 @@ pub(super) fn method(
 }
 
 /// Returns a request other than the time to the dead marking, if any.
-fn other_question(args: &SolveArgs) -> Option<&'static str> {
+pub(super) fn other_question(args: &SolveArgs) -> Option<&'static str> {
     let goal = args.until().is_some_and(|goal| goal != "dead");
     let averages = !args.at.is_empty() && args.until().is_none();
     let asked = [

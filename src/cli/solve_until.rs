@@ -24,7 +24,7 @@ impl Numbers<'_> {
             let probability = until.probability(self.program, self.space, [from, to], exploration, &watch);
             let probability = probability.map_err(|error| no_answer(&error))?;
             let to_s = Some(to).filter(|to| to.is_finite());
-            report.within = Some(WithinSection { goal: goal.clone(), from_s: from, to_s, probability });
+            report.within = Some(WithinSection { goal: goal.clone(), from_s: from, to_s, probability, error: None });
             if self.asked.rewards.is_empty() {
                 return Ok(());
             }

@@ -66,6 +66,7 @@ mod documents;
 mod fit;
 mod fit_history;
 mod fit_job;
+mod fixed_delays;
 #[cfg(all(feature = "cli", feature = "gpu"))]
 mod gpu;
 mod jani;

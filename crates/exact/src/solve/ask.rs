@@ -46,7 +46,7 @@ impl Asking<'_> {
     pub fn answer(&self, query: &Query) -> Result<f64, AskError> {
         match query {
             Query::Until { stay, goal, from, to } => {
-                let (goal, avoid) = (self.code(goal), self.avoided(stay));
+                let (goal, avoid) = (self.code(goal), avoided(self.net, stay));
                 let until = Until { goal: Some(&goal), avoid: avoid.as_ref() };
                 until.probability(
                     self.program,
@@ -88,13 +88,6 @@ impl Asking<'_> {
         lower(self.net, expression)
     }
 
-    /// Returns an expression that is nonzero in the markings in which a condition does not hold; none if the condition
-    /// always holds.
-    fn avoided(&self, stay: &Expr) -> Option<Code> {
-        let always = matches!(stay, Expr::Number(value) if *value != 0.0);
-        (!always).then(|| self.code(&Expr::Unary(UnaryOp::Not, Box::new(stay.clone()))))
-    }
-
     /// Returns the reward if `weights` are the times spent in the states, or their probabilities.
     fn gathered(&self, weights: &[f64], reward: &Reward) -> Result<f64, AskError> {
         let (program, space) = (self.program, self.space);
@@ -112,4 +105,11 @@ impl Asking<'_> {
         })?;
         Ok(sum)
     }
+}
+
+/// Returns an expression that is nonzero in the markings in which a condition does not hold; none if the condition
+/// always holds.
+pub(crate) fn avoided(net: &Net, stay: &Expr) -> Option<Code> {
+    let always = matches!(stay, Expr::Number(value) if *value != 0.0);
+    (!always).then(|| lower(net, &Expr::Unary(UnaryOp::Not, Box::new(stay.clone()))))
 }

@@ -74,7 +74,10 @@ pub use csl::{Comparison, CslQuery};
 pub use explore_error::{ExploreError, Incomplete, Unbounded};
 pub use export::{write_matrix_market, write_prism_labels, write_prism_states, write_prism_transitions};
 pub use firings::FiringFlow;
-pub use fixed_delays::{FixedDelayError, FixedDelaySteady, fixed_delay_steady_state, has_fixed_delays, is_fixed};
+pub use fixed_delays::{
+    FixedDelayError, FixedDelayPassage, FixedDelayStates, FixedDelaySteady, FixedDelayTransient, TimeGrid,
+    has_fixed_delays, is_fixed,
+};
 pub use grid::{CompletionTime, GridError, GridSettings};
 pub use linear::{LinearError, LinearMethod, LinearOutcome, LinearSettings};
 pub use passage::{Passage, PassageMoments, PassageSettings, passage};

@@ -144,7 +144,7 @@ fn explore_by(
 /// The vanishing markings seen so far, and the final states of each with their probabilities.
 struct Memo {
     seen: Store,
-    /// Per marking: its range in `ends`; empty if the marking was only passed through.
+    /// Per marking: its range in `ends`; empty if the marking was only passed through, or if its final states were dropped.
     ranges: Vec<(u32, u32)>,
     ends: Vec<(u32, f64)>,
     /// Number of markings that were dropped to save memory.
@@ -154,6 +154,13 @@ struct Memo {
 impl Memo {
     fn bytes(&self) -> u64 {
         self.seen.bytes() + (size_of_val(&self.ranges[..]) + size_of_val(&self.ends[..])) as u64
+    }
+
+    /// Drops the final states, which are found again if they are needed, but keeps the markings, so that each is counted
+    /// once. States are explored breadth first, so the final states of earlier markings are rarely needed again.
+    fn forget_ends(&mut self) {
+        self.ends.clear();
+        self.ranges.fill((0, 0));
     }
 
     fn forget(&mut self) {
@@ -266,6 +273,9 @@ impl<'a> Explorer<'a> {
         }
         if let Some(limit) = self.limits.wall.filter(|limit| self.started.elapsed() > *limit) {
             return Err(Halt::Limit(Incomplete::Time { limit }));
+        }
+        if size_of_val(&self.memo.ends[..]) as u64 > self.limits.bytes / 16 {
+            self.memo.forget_ends();
         }
         if self.memo.bytes() > self.limits.bytes / 4 {
             self.memo.forget();
@@ -482,6 +492,36 @@ mod tests {
             let space = space(&kanban(n));
             assert_eq!((space.states(), space.complete().unwrap().rates.items().len()), (states, edges));
         }
+    }
+
+    /// A token that moves on a ring goes on or comes back. The final states of vanishing markings are dropped after 1,024
+    /// states.
+    #[test]
+    fn dropped_final_states_are_found_again() {
+        let mut b = NetBuilder::new("ring with choices");
+        let (n, k) = (6, 9);
+        let places: Vec<_> = (0..n).map(|i| b.place(format!("p{i}"), if i == 0 { k } else { 0 })).collect();
+        for (i, &place) in places.iter().enumerate() {
+            let choice = b.place(format!("choice{i}"), 0);
+            let next = places[(i + 1) % places.len()];
+            for (id, timing, from, to) in [
+                ("move", Timing::exponential(1.0), place, choice),
+                ("on", Timing::immediate(3.0, 1), choice, next),
+                ("back", Timing::immediate(1.0, 1), choice, place),
+            ] {
+                let t = b.transition(format!("{id}{i}"), timing);
+                b.input(from, t, 1.0);
+                b.output(t, to, 1.0);
+            }
+        }
+        let program = compile(&b.build().unwrap()).unwrap();
+        let explored = |bytes: u64| {
+            let limits = Limits { bytes, ..Limits::default() };
+            explore(&program, None, &limits, &Unwatched).unwrap()
+        };
+        let (all, few) = (explored(6 << 30), explored(1 << 20));
+        assert_eq!((all.states(), all.vanishing().1, few.stopped()), (2_002, true, None));
+        assert_eq!((all.vanishing(), all.complete()), (few.vanishing(), few.complete()));
     }
 
     #[test]

@@ -169,7 +169,7 @@ pub use method::{AnswerMethod, ExactBy, UsedMethod};
 pub use next_run::{NextRun, StageQuantile};
 pub use number::{count, counted, duration, plain, quantile_name, within};
 pub use optimize::{LookRow, OptimizeAnswer, OptimizeReport, optimize_report, sizing_report};
-pub use passage::{PassageSection, completion_section, passage_section};
+pub use passage::{PassageSection, completion_section, fixed_delay_section, passage_section};
 pub use picture::{Mark, histogram_text};
 #[cfg(feature = "png")]
 pub use png::{PngError, png};

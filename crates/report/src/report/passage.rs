@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::report::json::Word;
 use crate::report::points::{CdfPoint, QUANTILES, QuantilePoint};
-use crate::solve::{CompletionTime, GridError, Passage, PassageError};
+use crate::solve::{
+    CompletionTime, FixedDelayError, FixedDelayPassage, GridError, Passage, PassageError, PassageMoments,
+};
 
 /// The time to a goal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -49,6 +51,40 @@ const PIECES: u32 = 120;
 /// Probabilities between which the line is drawn, as shares of the probability of ever reaching the goal.
 const DRAWN: [f64; 2] = [0.001, 0.999];
 
+/// The distribution of a time, computed as far as it is requested.
+trait Distribution {
+    type Error;
+    fn point(&mut self, time_s: f64) -> Result<CdfPoint, Self::Error>;
+    fn quantile(&mut self, p: f64) -> Result<f64, Self::Error>;
+}
+
+impl Distribution for Passage<'_> {
+    type Error = PassageError;
+
+    fn point(&mut self, time_s: f64) -> Result<CdfPoint, PassageError> {
+        let (probability, density) = (self.cdf(time_s)?, self.density(time_s)?);
+        Ok(CdfPoint { time_s, probability, density_per_s: Some(density), low: None, high: None })
+    }
+
+    fn quantile(&mut self, p: f64) -> Result<f64, PassageError> {
+        Passage::quantile(self, p)
+    }
+}
+
+impl Distribution for FixedDelayPassage<'_> {
+    type Error = FixedDelayError;
+
+    /// The distribution can jump, so it has no density.
+    fn point(&mut self, time_s: f64) -> Result<CdfPoint, FixedDelayError> {
+        let probability = self.cdf(time_s)?;
+        Ok(CdfPoint { time_s, probability, density_per_s: None, low: None, high: None })
+    }
+
+    fn quantile(&mut self, p: f64) -> Result<f64, FixedDelayError> {
+        FixedDelayPassage::quantile(self, p)
+    }
+}
+
 /// Returns the time to a goal: probability, moments, quantiles, and the distribution function at `times` \[s\]. If
 /// the rates differ too much for the distribution, only the moments are computed.
 ///
@@ -63,7 +99,43 @@ pub fn passage_section(
 ) -> Result<PassageSection, PassageError> {
     let probability = passage.probability();
     let moments = if probability > 0.0 { Some(passage.moments_if_reached()?) } else { None };
-    let mut section = PassageSection {
+    let mut section = of_moments(goal, states, probability, moments);
+    match distribution(&mut section, passage, times) {
+        Err(error @ PassageError::TooManyJumps { .. }) => section.no_distribution = Some(error.to_string()),
+        other => other?,
+    }
+    section.cdf_error = passage.error();
+    section.cdf_method = section.no_distribution.is_none().then(|| passage.distribution_method().into());
+    Ok(section)
+}
+
+/// Returns the time to a goal of a net with fixed delays, as [`passage_section`]. `probability` and `moments` are those of
+/// [`FixedDelayStates::moments`](crate::solve::FixedDelayStates::moments).
+///
+/// # Errors
+///
+/// As [`FixedDelayPassage::cdf`], but for too much work.
+pub fn fixed_delay_section(
+    goal: &str,
+    states: usize,
+    (probability, moments): (f64, Option<PassageMoments>),
+    passage: &mut FixedDelayPassage<'_>,
+    times: &[f64],
+) -> Result<PassageSection, FixedDelayError> {
+    let mut section = of_moments(goal, states, probability, moments);
+    match distribution(&mut section, passage, times) {
+        Err(error @ FixedDelayError::TooMuchWork { .. }) => section.no_distribution = Some(error.to_string()),
+        other => other?,
+    }
+    section.cdf_error = passage.error();
+    section.cdf_method = section.no_distribution.is_none().then(|| "uniformisation with fixed delays".into());
+    section.grid_step_s = Some(passage.grid().step);
+    Ok(section)
+}
+
+/// Returns a section without a distribution.
+fn of_moments(goal: &str, states: usize, probability: f64, moments: Option<PassageMoments>) -> PassageSection {
+    PassageSection {
         goal: goal.to_owned(),
         states: Some(states),
         probability,
@@ -79,36 +151,24 @@ pub fn passage_section(
         cdf_method: None,
         grid_step_s: None,
         no_distribution: None,
-    };
-    match distribution(&mut section, passage, times) {
-        Err(error @ PassageError::TooManyJumps { .. }) => section.no_distribution = Some(error.to_string()),
-        other => other?,
     }
-    section.cdf_error = passage.error();
-    section.cdf_method = section.no_distribution.is_none().then(|| passage.distribution_method().into());
-    Ok(section)
 }
 
-fn distribution(section: &mut PassageSection, passage: &mut Passage<'_>, times: &[f64]) -> Result<(), PassageError> {
+fn distribution<D: Distribution>(section: &mut PassageSection, time: &mut D, times: &[f64]) -> Result<(), D::Error> {
     let probability = section.probability;
-    section.cdf = times.iter().map(|&time_s| point(passage, time_s)).collect::<Result<_, PassageError>>()?;
+    section.cdf = times.iter().map(|&time_s| time.point(time_s)).collect::<Result<_, D::Error>>()?;
     if probability == 0.0 {
         return Ok(());
     }
     for p in QUANTILES.into_iter().filter(|&p| p < probability) {
-        section.quantiles.push(QuantilePoint::exact(p, passage.quantile(p)?));
+        section.quantiles.push(QuantilePoint::exact(p, time.quantile(p)?));
     }
     for p in QUANTILES.into_iter().filter(|_| probability < 1.0) {
-        section.quantiles_if_reached.push(QuantilePoint::exact(p, passage.quantile(p * probability)?));
+        section.quantiles_if_reached.push(QuantilePoint::exact(p, time.quantile(p * probability)?));
     }
-    let ends = [passage.quantile(DRAWN[0] * probability)?, passage.quantile(DRAWN[1] * probability)?];
-    section.curve = line(ends, |time_s| point(passage, time_s))?;
+    let ends = [time.quantile(DRAWN[0] * probability)?, time.quantile(DRAWN[1] * probability)?];
+    section.curve = line(ends, |time_s| time.point(time_s))?;
     Ok(())
-}
-
-fn point(passage: &mut Passage<'_>, time_s: f64) -> Result<CdfPoint, PassageError> {
-    let (probability, density) = (passage.cdf(time_s)?, passage.density(time_s)?);
-    Ok(CdfPoint { time_s, probability, density_per_s: Some(density), low: None, high: None })
 }
 
 /// Returns the time at which a schedule is complete, with the distribution function at `times` \[s\]; all numbers except the

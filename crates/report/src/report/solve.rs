@@ -85,7 +85,7 @@ pub struct PropertyRow {
 }
 
 /// Method of an answer, and why other methods were not used.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MethodRow {
     /// The method.
@@ -94,22 +94,25 @@ pub struct MethodRow {
     pub no_states: Option<String>,
     /// Reason why series-parallel reduction was not used, if it was tried before states.
     pub no_series_parallel: Option<String>,
+    /// Width of a step of the grid of times \[s\], if fixed delays were followed over time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid_step_s: Option<f64>,
 }
 
 impl MethodRow {
     /// Returns the method of all states, with the reason against series-parallel reduction if that was tried.
     pub fn states(no_series_parallel: Option<String>) -> Self {
-        Self { used: ExactBy::States, no_states: None, no_series_parallel }
+        Self { no_series_parallel, ..Self::default() }
     }
 
     /// Returns the method of states at the starts of fixed delays.
     pub fn fixed_delays() -> Self {
-        Self { used: ExactBy::FixedDelays, no_states: None, no_series_parallel: None }
+        Self { used: ExactBy::FixedDelays, ..Self::default() }
     }
 
     /// Returns the method of series-parallel reduction, with the reason against states.
     pub fn series_parallel(no_states: String) -> Self {
-        Self { used: ExactBy::SeriesParallel, no_states: Some(no_states), no_series_parallel: None }
+        Self { used: ExactBy::SeriesParallel, no_states: Some(no_states), ..Self::default() }
     }
 }
 

@@ -180,13 +180,13 @@ fn properties(report: &SolveReport) -> Table {
 
 fn times(passage: &PassageSection, time: Option<&TimeFound>) -> Table {
     let Some(time) = time else { return Table::default() };
-    let (lost, grid) = (passage.probability < 1.0, passage.grid_step_s.is_some());
+    let (lost, bounds) = (passage.probability < 1.0, passage.mean_bounds_s.is_some());
     let of = if lost {
         "Quantiles are over all runs; mean and standard deviation only over runs that reach the goal."
     } else {
         ""
     };
-    let sd = if grid { "The standard deviation has no bounds." } else { "" };
+    let sd = if bounds { "The standard deviation has no bounds." } else { "" };
     let mut columns = vec![Column::new(""), Column::new("time").unit("s").key("passage_time")];
     if lost {
         columns.push(Column::new("if reached").unit("s"));
@@ -348,17 +348,23 @@ fn provenance(report: &SolveReport) -> Vec<[String; 2]> {
     if let Some(steady) = &report.steady {
         rows.push(("long run", format!("by {}, residual {:.1e}", steady.method, steady.residual)));
     }
+    if let (Some(step), None) = (report.method.grid_step_s, &report.passage) {
+        let error = report.within.as_ref().and_then(|within| within.error).or(report.at.first().map(|at| at.error));
+        let error = error.map_or_else(String::new, |error| format!(", error below {error:.0e}"));
+        rows.push(("grid", format!("steps of {} s{error}", plain(step))));
+    }
     if let Some(passage) = &report.passage {
         rows.extend(passage.method.as_ref().map(|method| ("moments", format!("by {method}"))));
         let states =
             passage.states.map_or_else(String::new, |states| format!(", {}", counted(states as u128, "state")));
-        let distribution = match (passage.grid_step_s, &passage.no_distribution) {
-            (Some(step), _) => Some(format!("on a grid of steps of {} s", plain(step))),
-            (None, None) => {
-                let method = passage.cdf_method.as_deref().unwrap_or("uniformisation");
-                Some(format!("by {method}{states}, error below {:.0e}", passage.cdf_error))
+        let grid = passage.grid_step_s.map(|step| format!("on a grid of steps of {} s", plain(step)));
+        let distribution = match (&passage.cdf_method, &passage.no_distribution) {
+            (Some(method), None) => {
+                let grid = grid.map_or_else(String::new, |grid| format!(", {grid}"));
+                Some(format!("by {method}{states}{grid}, error below {:.0e}", passage.cdf_error))
             }
-            (None, Some(_)) => None,
+            (None, None) => grid,
+            (_, Some(_)) => None,
         };
         rows.extend(distribution.map(|distribution| ("distribution", distribution)));
     }

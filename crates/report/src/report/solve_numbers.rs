@@ -90,6 +90,9 @@ pub struct WithinSection {
     pub to_s: Option<f64>,
     /// The probability.
     pub probability: f64,
+    /// Bound of the error of the probability; only if fixed delays were followed over time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<f64>,
 }
 
 /// The mean reward of a run up to its end.

@@ -1,9 +1,7 @@
-//! The long run of nets with fixed delays: deterministic delays, and delays with finitely many values.
+//! The long run of nets with fixed delays.
 //!
-//! At most one transition with a fixed delay may be enabled at a time, and this transition must have one server. Its
-//! delay starts in some state; until it fires, the other transitions form a Markov chain. If they disable it, the delay
-//! is dropped. So the states in which a delay starts or is dropped, together with the states in which no fixed delay
-//! runs, form a Markov chain:
+//! The states in which a delay starts or is dropped, together with the states in which no fixed delay runs, form a Markov
+//! chain:
 //!
 //! ```text
 //! P(s, ·): distribution of the next of these states after s,   C(s, u): mean time in u before that state
@@ -13,26 +11,18 @@
 //! `P` and `C` follow from transient probabilities and sojourn times at the end of the delay. Source:
 //! \[AjmoneMarsanChiola1987\].
 
-use crate::compile::{Csr, Firing, Program, Value};
-use crate::net::{Law, Memory, Servers};
+use crate::compile::Csr;
 use crate::solve::averages::Averages;
 use crate::solve::chain::Chain;
-use crate::solve::explore_error::{ExploreError, Incomplete};
-use crate::solve::firings::TimedFirings;
+use crate::solve::explore_error::ExploreError;
+use crate::solve::fixed_delays::{FixedDelayError, FixedDelayStates, Play, averages, summed};
 use crate::solve::linear::LinearSettings;
-use crate::solve::reach::{Limits, explore};
-use crate::solve::space::StateSpace;
-use crate::solve::steady::{Steady, SteadyError, steady_state};
+use crate::solve::steady::{Steady, steady_state};
 use crate::solve::transient::{Transient, TransientError, TransientSettings, transient};
-use crate::solve::vanish::Settling;
 
 /// The long run of a net with fixed delays.
 #[derive(Clone, Debug)]
 pub struct FixedDelaySteady {
-    /// All markings.
-    pub space: StateSpace,
-    /// The net with fixed delays replaced by exponential delays, which has the same markings; the replaced rates have no meaning.
-    pub program: Program,
     /// Shares of time, per state, and the recurrent classes.
     pub steady: Steady,
     /// Bound of the sum of absolute errors of the transient probabilities used: truncation and rounding.
@@ -41,244 +31,51 @@ pub struct FixedDelaySteady {
     firings: Vec<Option<(u32, f64)>>,
 }
 
-/// Reason why the long run of a net with fixed delays cannot be computed exactly.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum FixedDelayError {
-    /// The markings cannot be explored.
-    #[error(transparent)]
-    Explore(#[from] ExploreError),
-    /// Markings are missing.
-    #[error("{0}")]
-    Incomplete(Incomplete),
-    /// Two fixed delays run at the same time.
-    #[error(
-        "transitions `{first}` and `{second}` have fixed delays and are enabled together, so the next firing depends on the ages of both; simulate the net"
-    )]
-    Together {
-        /// Id of one transition.
-        first: String,
-        /// Id of another transition.
-        second: String,
-    },
-    /// Several servers have fixed delays.
-    #[error(
-        "transition `{transition}` has a fixed delay and several servers; simulate the net, or give the transition one server"
-    )]
-    Servers {
-        /// Id of the transition.
-        transition: String,
-    },
-    /// A delay that is interrupted resumes later.
-    #[error(
-        "the fixed delay of transition `{transition}` resumes after the transition was disabled (age memory); simulate the net"
-    )]
-    Resumed {
-        /// Id of the transition.
-        transition: String,
-    },
-    /// The probabilities between the states in which delays begin need too much memory.
-    #[error(
-        "the matrix of probabilities between states in which fixed delays start needs more than {limit} bytes; simulate the net"
-    )]
-    TooLarge {
-        /// Maximum number of bytes.
-        limit: u64,
-    },
-    /// The transient probabilities during a delay cannot be computed.
-    #[error(transparent)]
-    Transient(#[from] TransientError),
-    /// The steady state of the chain of states in which delays begin cannot be computed.
-    #[error(transparent)]
-    Steady(#[from] SteadyError),
-}
-
-/// Returns the values of a fixed delay \[s\], each with its probability; none for other distributions.
-fn values(law: &Law) -> Option<Vec<(f64, f64)>> {
-    match law {
-        Law::Deterministic { delay } => Some(vec![(*delay, 1.0)]),
-        Law::Empirical { samples } => {
-            let mut sorted = samples.clone();
-            sorted.sort_by(f64::total_cmp);
-            let share = 1.0 / sorted.len() as f64;
-            Some(
-                sorted
-                    .chunk_by(|a, b| a.total_cmp(b).is_eq())
-                    .map(|equal| (equal[0], share * equal.len() as f64))
-                    .collect(),
-            )
-        }
-        _ => None,
-    }
-}
-
-/// Returns true if a delay has finitely many values, so that [`fixed_delay_steady_state`] can handle it.
-pub fn is_fixed(law: &Law) -> bool {
-    matches!(law, Law::Deterministic { .. } | Law::Empirical { .. })
-}
-
-/// Returns true if a transition of `program` has a fixed delay.
-pub fn has_fixed_delays(program: &Program) -> bool {
-    program.firing.iter().any(|firing| matches!(firing, Firing::General { law, .. } if is_fixed(law)))
-}
-
-/// Returns the shares of time in the long run of a net whose delays are exponential or fixed.
-///
-/// Exact up to [`FixedDelaySteady::error`] and the accuracy of the linear solver. The work is one transient solution for
-/// each state in which a fixed delay can begin.
-///
-/// # Errors
-///
-/// All variants of [`FixedDelayError`].
-pub fn fixed_delay_steady_state(
-    program: &Program,
-    limits: &Limits,
-    linear: &LinearSettings<'_>,
-    times: &TransientSettings<'_>,
-) -> Result<FixedDelaySteady, FixedDelayError> {
-    let (program, delays) = exponential_twin(program)?;
-    let space = explore(&program, None, limits, times.watch)?;
-    space.complete().map_err(FixedDelayError::Incomplete)?;
-    let play = Play::new(&space, &program, &delays)?;
-    let initial = &space.partial_chain().initial;
-    let mut embedded = Embedded::new(&play, &delays, times, limits.bytes);
-    embedded.fill(initial)?;
-    let mut steady = steady_state(&embedded.chain(initial), linear)?;
-    let shares = std::mem::replace(&mut steady.probabilities, vec![0.0; space.states()]);
-    let mut firings: Vec<Option<(u32, f64)>> =
-        play.fixed.iter().map(|fixed| fixed.map(|f| (delays[f as usize].transition, 0.0))).collect();
-    for class in &mut steady.classes {
-        let starts = class.states.iter().map(|&at| (embedded.entries[at as usize], shares[at as usize])).collect();
-        let Cycle { stays, fired } = embedded.cycle(starts)?;
-        let per_second = class.probability / stays.iter().map(|(_, stay)| stay).sum::<f64>();
-        for &(state, stay) in &stays {
-            steady.probabilities[state as usize] += stay * per_second;
-        }
-        for (state, share) in fired {
-            if let Some((_, flow)) = &mut firings[state as usize] {
-                *flow += share * per_second;
+impl FixedDelayStates {
+    /// Returns the shares of time in the long run.
+    ///
+    /// Exact up to [`FixedDelaySteady::error`] and the accuracy of the linear solver. The work is one transient solution for
+    /// each state in which a fixed delay can begin.
+    ///
+    /// # Errors
+    ///
+    /// [`FixedDelayError::TooLarge`], [`FixedDelayError::Transient`] and [`FixedDelayError::Steady`].
+    pub fn steady(
+        &self,
+        linear: &LinearSettings<'_>,
+        times: &TransientSettings<'_>,
+    ) -> Result<FixedDelaySteady, FixedDelayError> {
+        let mut embedded = Embedded::new(self, times);
+        embedded.fill(self.initial())?;
+        let mut steady = steady_state(&embedded.chain(self.initial()), linear)?;
+        let shares = std::mem::replace(&mut steady.probabilities, vec![0.0; self.space.states()]);
+        let mut firings: Vec<Option<(u32, f64)>> = self.no_firings().collect();
+        for class in &mut steady.classes {
+            let starts = class.states.iter().map(|&at| (embedded.entries[at as usize], shares[at as usize])).collect();
+            let Cycle { stays, fired } = embedded.cycle(starts)?;
+            let per_second = class.probability / stays.iter().map(|(_, stay)| stay).sum::<f64>();
+            for &(state, stay) in &stays {
+                steady.probabilities[state as usize] += stay * per_second;
             }
+            for (state, share) in fired {
+                if let Some((_, flow)) = &mut firings[state as usize] {
+                    *flow += share * per_second;
+                }
+            }
+            class.states = stays.iter().map(|&(state, _)| state).collect();
+            class.states.sort_unstable();
         }
-        class.states = stays.iter().map(|&(state, _)| state).collect();
-        class.states.sort_unstable();
-    }
-    let error = embedded.error;
-    Ok(FixedDelaySteady { space, program, steady, error, firings })
-}
-
-impl FixedDelaySteady {
-    /// Returns true if a fixed delay runs in a state.
-    pub fn is_delayed(&self, state: usize) -> bool {
-        self.firings[state].is_some()
+        Ok(FixedDelaySteady { steady, error: embedded.error, firings })
     }
 
     /// Returns the averages over the long run, including the throughputs of the transitions with fixed delays.
     ///
     /// # Errors
     ///
-    /// The errors of [`explore`].
-    pub fn averages(&self) -> Result<Averages, ExploreError> {
-        let probabilities = &self.steady.probabilities;
-        self.space.averages_of(&self.program, probabilities, &|state, transition, rate| match self.firings[state] {
-            Some((fixed, flow)) if fixed == transition => flow,
-            _ => probabilities[state] * rate,
-        })
+    /// The errors of [`explore`](crate::solve::explore).
+    pub fn steady_averages(&self, found: &FixedDelaySteady) -> Result<Averages, ExploreError> {
+        averages(&self.space, &self.program, &found.steady.probabilities, &found.firings)
     }
-}
-
-/// A transition with a fixed delay.
-struct Fixed {
-    transition: u32,
-    values: Vec<(f64, f64)>,
-    memory: Memory,
-}
-
-/// Returns the net with exponential delays in place of fixed delays, and the fixed delays.
-fn exponential_twin(program: &Program) -> Result<(Program, Vec<Fixed>), FixedDelayError> {
-    let (mut twin, mut delays) = (program.clone(), Vec::new());
-    for (t, firing) in twin.firing.iter_mut().enumerate() {
-        let Firing::General { law, servers, memory } = firing else { continue };
-        let Some(values) = values(law) else { continue };
-        if *servers != Servers::Single {
-            return Err(FixedDelayError::Servers { transition: program.transition_names[t].clone() });
-        }
-        delays.push(Fixed { transition: t as u32, values, memory: *memory });
-        *firing = Firing::Exponential { rate: Value::Constant(1.0), servers: Servers::Single };
-    }
-    Ok((twin, delays))
-}
-
-/// What can happen in each state.
-struct Play {
-    /// Per state: the fixed delay that runs in the state, if any.
-    fixed: Vec<Option<u32>>,
-    /// Per state: the states to which the end of that delay leads, with probabilities.
-    after: Csr<(u32, f64)>,
-    /// Per state: the other states to which exponential delays lead, with rates.
-    rates: Csr<(u32, f64)>,
-}
-
-impl Play {
-    fn new(space: &StateSpace, program: &Program, delays: &[Fixed]) -> Result<Self, FixedDelayError> {
-        let mut firings = TimedFirings::new(space, program);
-        let rules = firings.rules;
-        let (mut settling, mut end) = (Settling::new(&rules), rules.start());
-        let mut delay_of = vec![None; program.transitions()];
-        for (f, fixed) in (0..).zip(delays) {
-            delay_of[fixed.transition as usize] = Some(f);
-        }
-        let name = |f: u32| program.transition_names[delays[f as usize].transition as usize].clone();
-        let (mut fixed, mut after, mut rates) = (Vec::new(), Vec::new(), Vec::new());
-        for state in 0..space.states() {
-            let (mut own, mut ends, mut row) = (None, Vec::new(), Vec::new());
-            firings.of_state(state, |firing| {
-                let delay: Option<u32> = delay_of[firing.transition as usize];
-                if let (Some(first), Some(second)) = (own, delay) {
-                    return Err(FixedDelayError::Together { first: name(first), second: name(second) });
-                }
-                own = own.or(delay);
-                let to = if delay.is_some() { &mut ends } else { &mut row };
-                Ok(firing.add_ends(space, &rules, &mut settling, &mut end, to)?)
-            })?;
-            summed(&mut ends);
-            summed(&mut row);
-            row.retain(|&(to, _)| to as usize != state);
-            fixed.push(own);
-            after.push(ends);
-            rates.push(row);
-        }
-        let this = Self { fixed, after: Csr::from_rows(after), rates: Csr::from_rows(rates) };
-        match delays.iter().zip(0..).find(|(delay, f)| delay.memory == Memory::Age && this.is_interrupted(*f)) {
-            Some((delay, _)) => {
-                let transition = program.transition_names[delay.transition as usize].clone();
-                Err(FixedDelayError::Resumed { transition })
-            }
-            None => Ok(this),
-        }
-    }
-
-    /// Returns true if an exponential transition can disable the transition with fixed delay `f`.
-    fn is_interrupted(&self, f: u32) -> bool {
-        let own = |state: u32| self.fixed[state as usize] == Some(f);
-        let mut states = 0..self.fixed.len() as u32;
-        states.any(|state| own(state) && self.rates.row(state as usize).iter().any(|&(to, _)| !own(to)))
-    }
-
-    fn exit_rate(&self, state: u32) -> f64 {
-        self.rates.row(state as usize).iter().map(|&(_, rate)| rate).sum()
-    }
-}
-
-/// Sorts the entries of a row by state, and adds up entries for the same state.
-fn summed(row: &mut Vec<(u32, f64)>) {
-    row.sort_by_key(|&(state, _)| state);
-    row.dedup_by(|next, kept| {
-        let same = next.0 == kept.0;
-        if same {
-            kept.1 += next.1;
-        }
-        same
-    });
 }
 
 /// The behaviour during one fixed delay: a chain over the states in which the delay runs and the states in which it was dropped.
@@ -382,10 +179,20 @@ struct Cycle {
 const NEVER: u32 = u32::MAX;
 
 impl<'a> Embedded<'a> {
-    fn new(play: &'a Play, delays: &[Fixed], times: &'a TransientSettings<'a>, most_bytes: u64) -> Self {
+    fn new(states: &'a FixedDelayStates, times: &'a TransientSettings<'a>) -> Self {
+        let FixedDelayStates { play, delays, most_bytes, .. } = states;
         let parts = (0..).zip(delays).map(|(f, delay)| Part::new(play, f, delay.values.clone())).collect();
         let position = vec![NEVER; play.fixed.len()];
-        Self { play, parts, times, most_bytes, entries: Vec::new(), position, rows: Vec::new(), error: 0.0 }
+        Self {
+            play,
+            parts,
+            times,
+            most_bytes: *most_bytes,
+            entries: Vec::new(),
+            position,
+            rows: Vec::new(),
+            error: 0.0,
+        }
     }
 
     /// Finds the states of the embedded chain, starting at the initial states, and the successors of each.
@@ -469,38 +276,19 @@ impl<'a> Embedded<'a> {
 mod tests {
     use super::*;
     use crate::compile::compile;
-    use crate::net::{Delay, NetBuilder, Timing, TransitionId};
-    use crate::solve::{ExploreError, LinearSettings};
+    use crate::net::{Delay, Law, Memory, NetBuilder, Servers, Timing, TransitionId};
+    use crate::solve::LinearSettings;
+    use crate::solve::fixed_delays::nets::{after, delayed, queue};
+    use crate::solve::reach::Limits;
+    use crate::solve::until::Until;
+    use crate::watch::Unwatched;
 
-    fn delayed(law: Law, memory: Memory) -> Timing {
-        Timing::Timed { delay: Delay::General(law), servers: Servers::Single, memory }
-    }
-
-    fn after(delay: f64) -> Timing {
-        delayed(Law::Deterministic { delay }, Memory::Enabling)
-    }
-
-    fn solved(b: NetBuilder) -> Result<FixedDelaySteady, FixedDelayError> {
+    fn solved(b: NetBuilder) -> Result<(FixedDelaySteady, Averages), FixedDelayError> {
         let program = compile(&b.build().unwrap()).unwrap();
-        let times = TransientSettings::default();
-        fixed_delay_steady_state(&program, &Limits::default(), &LinearSettings::default(), &times)
-    }
-
-    /// A queue with capacity `k`; customers that find it full are lost.
-    fn queue(k: u32, arrive: Timing, serve: Timing) -> NetBuilder {
-        let mut b = NetBuilder::new("queue");
-        let (door, q) = (b.place("door", 0), b.place("q", 0));
-        let arrive = b.transition("arrive", arrive);
-        b.output(arrive, door, 1.0);
-        let enter = b.transition("enter", Timing::immediate(1.0, 2));
-        b.input(door, enter, 1.0);
-        b.inhibitor(q, enter, f64::from(k));
-        b.output(enter, q, 1.0);
-        let lose = b.transition("lose", Timing::immediate(1.0, 1));
-        b.input(door, lose, 1.0);
-        let serve = b.transition("serve", serve);
-        b.input(q, serve, 1.0);
-        b
+        let states = FixedDelayStates::explore(&program, Until::default(), &Limits::default(), &Unwatched)?;
+        let found = states.steady(&LinearSettings::default(), &TransientSettings::default())?;
+        let averages = states.steady_averages(&found)?;
+        Ok((found, averages))
     }
 
     /// P(n customers) of M/D/1/K, computed from the embedded chain at departures \[GrossHarris1998\].
@@ -528,8 +316,7 @@ mod tests {
     #[test]
     fn a_queue_with_fixed_service_times_has_its_distribution() {
         for (k, rho) in [(3, 0.5), (5, 0.9), (8, 1.3)] {
-            let found = solved(queue(k, Timing::exponential(rho / 2.0), after(2.0))).unwrap();
-            let averages = found.averages().unwrap();
+            let (found, averages) = solved(queue(k, Timing::exponential(rho / 2.0), after(2.0))).unwrap();
             let expected = md1k(k as usize, rho);
             for (n, p) in expected.iter().enumerate() {
                 assert!(
@@ -555,11 +342,9 @@ mod tests {
     #[test]
     fn long_queues_have_the_means_without_a_limit() {
         let rho = 0.5;
-        let found = solved(queue(60, Timing::exponential(rho), after(1.0))).unwrap();
-        let mean = found.averages().unwrap().tokens[1];
+        let mean = solved(queue(60, Timing::exponential(rho), after(1.0))).unwrap().1.tokens[1];
         assert!((mean - (rho + rho * rho / (2.0 * (1.0 - rho)))).abs() < 1e-9, "{mean}");
-        let found = solved(queue(60, after(1.0), Timing::exponential(1.0 / rho))).unwrap();
-        let mean = found.averages().unwrap().tokens[1];
+        let mean = solved(queue(60, after(1.0), Timing::exponential(1.0 / rho))).unwrap().1.tokens[1];
         let sigma = (0..200).fold(0.5, |sigma: f64, _| f64::exp((sigma - 1.0) / rho));
         assert!((mean - rho / (1.0 - sigma)).abs() < 1e-9, "{mean}");
     }
@@ -596,7 +381,7 @@ mod tests {
                 [delay] => Law::Deterministic { delay: *delay },
                 _ => Law::Empirical { samples: values.clone() },
             };
-            let averages = solved(net(law, Memory::Enabling)).unwrap().averages().unwrap();
+            let averages = solved(net(law, Memory::Enabling)).unwrap().1;
             let (expected, stops) = shares(&values);
             for (found, expected) in averages.tokens.iter().zip(expected) {
                 assert!((found - expected).abs() < 1e-11, "{averages:?}");

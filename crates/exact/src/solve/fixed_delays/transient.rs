@@ -1,0 +1,176 @@
+//! The states of a net with fixed delays at given times.
+
+use crate::estimate::PoissonWindow;
+use crate::solve::averages::Averages;
+use crate::solve::explore_error::ExploreError;
+use crate::solve::fixed_delays::evolution::Evolution;
+use crate::solve::fixed_delays::grid::{place, window};
+use crate::solve::fixed_delays::{FixedDelayError, FixedDelayStates, TimeGrid, averages};
+use crate::solve::transient::TransientError;
+use crate::watch::Watch;
+
+/// The states of a net with fixed delays at given times.
+#[derive(Clone, Debug)]
+pub struct FixedDelayTransient {
+    /// The given times \[s\].
+    pub times: Vec<f64>,
+    /// Per time and state: the probability, including what happens at that time.
+    pub probabilities: Vec<Vec<f64>>,
+    /// Bound of the sum of absolute errors of the probabilities at any of the times: truncation and rounding.
+    pub error: f64,
+    /// The grid of the computation.
+    pub grid: TimeGrid,
+    /// Per time and state: the enabled transition with a fixed delay, and its firings per second in this state.
+    firings: Vec<Vec<Option<(u32, f64)>>>,
+}
+
+/// A requested time: its interval, and the weights of the terms of this interval.
+struct Request {
+    interval: u64,
+    weights: PoissonWindow,
+}
+
+impl FixedDelayStates {
+    /// Returns the probabilities of the states at each of `times` \[s\].
+    ///
+    /// Exact up to [`FixedDelayTransient::error`]. The work is the number of intervals of the grid, multiplied by about
+    /// 20 uniformised jumps of the net, each with the jumps during the longest fixed delay.
+    ///
+    /// # Errors
+    ///
+    /// All variants of [`FixedDelayError`] that concern the solution over time.
+    pub fn at(&self, times: &[f64], watch: &dyn Watch) -> Result<FixedDelayTransient, FixedDelayError> {
+        if let Some(&time) = times.iter().find(|time| !(time.is_finite() && **time >= 0.0)) {
+            return Err(TransientError::Time { time }.into());
+        }
+        let mut evolution = Evolution::new(self, watch)?;
+        evolution.check(times.iter().copied().fold(0.0, f64::max))?;
+        let (rate, step) = (evolution.rate(), evolution.grid().step);
+        let request = |&time: &f64| {
+            let (interval, since) = place(time, step);
+            Request { interval, weights: window(rate * since) }
+        };
+        let requests: Vec<Request> = times.iter().map(request).collect();
+        let mut probabilities = vec![vec![0.0; self.space.states()]; times.len()];
+        let mut flows = vec![vec![0.0; evolution.delayed().len()]; times.len()];
+        let last = requests.iter().map(|request| request.interval).max();
+        for interval in 0..last.map_or(0, |last| last + 1) {
+            watch.progress(interval, last.unwrap_or(0) + 1);
+            evolution.interval(&mut |n, term, fired| {
+                let own = requests.iter().enumerate().filter(|(_, request)| request.interval == interval);
+                for (i, weight) in own.map(|(i, request)| (i, request.weights.weight(n))) {
+                    probabilities[i].iter_mut().zip(term).for_each(|(sum, p)| *sum += weight * p);
+                    flows[i].iter_mut().zip(fired).for_each(|(sum, p)| *sum += weight * rate * p);
+                }
+            })?;
+        }
+        // sums of terms with both signs can be a rounding error below 0
+        probabilities.iter_mut().flatten().for_each(|p| *p = p.max(0.0));
+        let firings = flows.iter().map(|flows| self.firings(evolution.delayed(), flows)).collect();
+        let (error, grid) = (evolution.error(), evolution.grid());
+        Ok(FixedDelayTransient { times: times.to_vec(), probabilities, error, grid, firings })
+    }
+
+    fn firings(&self, delayed: &[u32], flows: &[f64]) -> Vec<Option<(u32, f64)>> {
+        let mut firings: Vec<Option<(u32, f64)>> = self.no_firings().collect();
+        for (&state, &flow) in delayed.iter().zip(flows) {
+            if let Some((_, own)) = &mut firings[state as usize] {
+                *own = flow.max(0.0);
+            }
+        }
+        firings
+    }
+
+    /// Returns the averages at the time at position `at`. The throughput of a transition with a fixed delay is the density
+    /// of its firings; firings that have a positive probability exactly at that time do not count.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`explore`](crate::solve::explore).
+    pub fn averages(&self, found: &FixedDelayTransient, at: usize) -> Result<Averages, ExploreError> {
+        averages(&self.space, &self.program, &found.probabilities[at], &found.firings[at])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile::compile;
+    use crate::net::{Law, Memory, NetBuilder, Timing};
+    use crate::solve::LinearSettings;
+    use crate::solve::fixed_delays::nets::{after, delayed, machine, queue};
+    use crate::solve::reach::Limits;
+    use crate::solve::transient::TransientSettings;
+    use crate::solve::until::Until;
+    use crate::watch::Unwatched;
+
+    fn all(b: NetBuilder) -> FixedDelayStates {
+        let program = compile(&b.build().unwrap()).unwrap();
+        FixedDelayStates::explore(&program, Until::default(), &Limits::default(), &Unwatched).unwrap()
+    }
+
+    /// D/M/1/K from an empty queue: between arrivals, up to a Poisson number of services ends.
+    #[test]
+    fn a_queue_with_a_clock_at_its_door_has_its_distribution() {
+        let (k, rate) = (4, 1.3);
+        let times = [0.2, 1.0, 1.7, 3.0, 9.5];
+        let states = all(queue(k, after(0.5), Timing::exponential(rate)));
+        let found = states.at(&times, &Unwatched).unwrap();
+        let serve = |before: &[f64], time: f64| {
+            let mut after = vec![0.0; before.len()];
+            for (n, p) in before.iter().enumerate() {
+                let (mut left, mut weight) = (1.0, f64::exp(-rate * time));
+                for served in 0..n {
+                    after[n - served] += p * weight;
+                    left -= weight;
+                    weight *= rate * time / (served + 1) as f64;
+                }
+                after[0] += p * left;
+            }
+            after
+        };
+        for (i, &time) in times.iter().enumerate() {
+            let mut exact = vec![0.0; k as usize + 1];
+            exact[0] = 1.0;
+            let arrivals = (time / 0.5 + 1e-9).floor() as u32;
+            for _ in 0..arrivals {
+                exact = serve(&exact, 0.5);
+                let full = exact.pop().unwrap();
+                exact.insert(0, 0.0);
+                exact[k as usize] += full;
+            }
+            exact = serve(&exact, time - 0.5 * f64::from(arrivals));
+            let averages = states.averages(&found, i).unwrap();
+            for (n, p) in exact.iter().enumerate() {
+                assert!((averages.distributions[1][n] - p).abs() < 1e-13, "{time} {n}: {averages:?} {exact:?}");
+            }
+            // customers arrive only at multiples of 0.5 s
+            assert!(averages.throughputs[0] == 0.0);
+        }
+        assert!(found.error < 1e-11, "{}", found.error);
+    }
+
+    /// After a long time, the probabilities and throughputs are those of the long run, which has another solver.
+    #[test]
+    fn a_long_time_leads_to_the_long_run() {
+        let law = Law::Empirical { samples: vec![0.5, 1.25, 1.25, 2.0] };
+        let nets = [
+            queue(5, Timing::exponential(0.8), delayed(law.clone(), Memory::Enabling)),
+            queue(4, Timing::exponential(3.0), after(0.2)),
+            machine(law, 0.4, [2.0, 1.0]),
+        ];
+        for net in nets {
+            let states = all(net);
+            let steady = states.steady(&LinearSettings::default(), &TransientSettings::default()).unwrap();
+            let found = states.at(&[600.0], &Unwatched).unwrap();
+            let (now, long) = (states.averages(&found, 0).unwrap(), states.steady_averages(&steady).unwrap());
+            for (now, long) in
+                now.tokens.iter().chain(&now.throughputs).zip(long.tokens.iter().chain(&long.throughputs))
+            {
+                assert!((now - long).abs() < 1e-9, "{now} {long}");
+            }
+            let total: f64 = found.probabilities[0].iter().sum();
+            assert!((total - 1.0).abs() < found.error && found.error < 1e-9, "{total} {}", found.error);
+        }
+    }
+}
