@@ -4,6 +4,7 @@ mod batch;
 mod code;
 mod direct_law;
 mod double;
+mod drivers;
 mod faults;
 mod law;
 mod race;
