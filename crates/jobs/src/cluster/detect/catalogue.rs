@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn names_are_those_of_plans() {
         for entry in &CATALOGUE {
-            assert_eq!((entry.settings)().name(), entry.name);
+            assert_eq!((entry.settings)().kind().name(), entry.name);
             assert_eq!(DetectorPlan::named(entry.name), Some((entry.settings)()));
         }
         assert_eq!(DetectorPlan::named("nobody"), None);
