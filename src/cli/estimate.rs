@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use tailspn::job_time::{EstimateMethod, EstimateSettings, JobEstimate, estimate_job};
+use tailspn::job_time::{EstimateMethod, EstimateSettings, JobEstimate, LateSettings, estimate_job};
 use tailspn::mapreduce::Plan;
 use tailspn::plan::{JobPlan, PlanError};
 use tailspn::report::{ExactBy, JobReport, estimate_report};
@@ -15,6 +15,7 @@ use crate::cli::notes::Failure;
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::plan::{only_whatif, options_refused, read_job};
+use crate::cli::rare::{MOST_WALKS, below};
 use crate::cli::simulate::{end_of, times_s};
 use crate::cli::spn_gc::tell_phases;
 use crate::cli::straggler_values::Copies;
@@ -71,7 +72,9 @@ fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &
         Method::Exact => EstimateMethod::Exact,
         Method::Simulate => EstimateMethod::Simulate,
     };
-    let settings = EstimateSettings { method, fold: !args.no_fold };
+    let effort = args.late_effort.map(|walks| below("--late-effort", walks, MOST_WALKS)).transpose()?;
+    let late = (effort != Some(0)).then_some(LateSettings { effort, level: args.run.level });
+    let settings = EstimateSettings { method, fold: !args.no_fold, late };
     let found = estimate_job(&plan, settings, &ensemble, &progress).map_err(|error| estimate_failure(&error))?;
     drop(progress);
     tell_phases(&found.phases, terminal);

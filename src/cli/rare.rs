@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
+use tailspn::answer::phases_if_possible;
 use tailspn::net::Net;
 use tailspn::report::{NetSummary, RareReport, RareSettings, Subject};
 use tailspn::sim::{RareError, RareEvent, Splitting};
 use tailspn::watch::TimeLimit;
 
 use crate::cli::args::RareArgs;
-use crate::cli::exact::phases;
 use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::Failure;
@@ -18,7 +18,7 @@ use crate::cli::question::resolved;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
 /// Maximum number of walks on a level. The number of a walk is part of the addresses of random words.
-const MOST_WALKS: u64 = 1 << 24;
+pub(crate) const MOST_WALKS: u64 = 1 << 24;
 /// Maximum number of batches. The number of a batch is part of the addresses of random words.
 const MOST_BATCHES: u64 = 1 << 20;
 
@@ -31,19 +31,15 @@ pub(crate) fn run(args: &RareArgs, terminal: &Terminal) -> Result<Exit, Failure>
     let subject = NetSummary::new(&Subject::of(loaded.net.name(), &compile_net(&loaded.net)?));
     // errors are reported for the net in the file, before its delays are expanded
     event(&loaded.net, args)?;
-    let (net, _) = phases(&loaded.net)?;
+    let net = phases_if_possible(&loaded.net);
     let event = event(&net, args)?;
-    let small = |option: &str, count: u64, most: u64| {
-        let refused = || Failure::plain(Exit::Usage, format!("{option} must be below {most}"));
-        u32::try_from(count).ok().filter(|_| count < most).ok_or_else(refused)
-    };
     catch_interrupt(terminal);
     preparation.end();
     let progress = Progress::new(terminal.shows_progress(), "batches");
     let watch = TimeLimit::new(&progress, terminal.left_of(args.run.max_time));
     let settings = Splitting {
-        effort: small("--effort", args.effort, MOST_WALKS)?,
-        batches: small("--batches", args.batches, MOST_BATCHES)?,
+        effort: below("--effort", args.effort, MOST_WALKS)?,
+        batches: below("--batches", args.batches, MOST_BATCHES)?,
         seed: args.run.seed.unwrap_or(0),
         threads: args.run.threads,
         level: args.run.level,
@@ -64,6 +60,12 @@ pub(crate) fn run(args: &RareArgs, terminal: &Terminal) -> Result<Exit, Failure>
     terminal.report(&RareReport::new(subject, &settings, &found), &args.print)?;
     let is_partial = found.probability.samples < u64::from(found.planned);
     Ok(if is_partial && interrupted() { Exit::Interrupted } else { Exit::Success })
+}
+
+/// Returns the value of an option, which must be below a limit.
+pub(crate) fn below(option: &str, count: u64, most: u64) -> Result<u32, Failure> {
+    let refused = || Failure::plain(Exit::Usage, format!("{option} must be below {most}"));
+    u32::try_from(count).ok().filter(|_| count < most).ok_or_else(refused)
 }
 
 /// Returns the event that the arguments state.
@@ -99,7 +101,7 @@ fn failure(error: &RareError) -> Failure {
         RareError::NoWay { .. } => {
             "increase --effort N; --importance EXPR should grow with every step towards the goal"
         }
-        RareError::Delays(_) => "`tailspn simulate` supports any delay",
+        RareError::Delays => "`tailspn simulate` supports any delays",
         RareError::Stopped => "increase --max-time, or reduce --effort",
         RareError::Compile(_) | RareError::Run(_) => return Failure::plain(Exit::Model, error.to_string()),
         _ => return Failure::plain(exit, error.to_string()),

@@ -23,6 +23,8 @@ mod cli_greatspn;
 mod cli_help;
 mod cli_jani;
 #[cfg(feature = "cli")]
+mod cli_late;
+#[cfg(feature = "cli")]
 mod cli_optimize;
 #[cfg(feature = "cli")]
 mod cli_parts;

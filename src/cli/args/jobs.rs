@@ -96,6 +96,10 @@ pub(crate) struct EstimateArgs {
     /// 0.5%
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, help_heading = "Run")]
     pub(crate) rel_error: Option<f64>,
+    /// Walks on each level of splitting, which gives the probability of missing the deadline if fewer than 30
+    /// replications miss it; 0 for no splitting [default: 500, fewer for large jobs]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::count, help_heading = "Run")]
+    pub(crate) late_effort: Option<u64>,
     /// Do not fold equal tasks (docs/folding.md)
     #[arg(long, help_heading = "Run")]
     pub(crate) no_fold: bool,

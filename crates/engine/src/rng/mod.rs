@@ -32,6 +32,8 @@ pub enum Purpose {
     Design = 7,
     /// The states in which the replications of a level of splitting start; the owner is the level.
     Split = 8,
+    /// Remaining delay of a clock at the start of a walk of splitting, given its age; the owner is the transition.
+    Residual = 9,
     /// Delay before a stage of the cluster simulator starts; the owner is the stage.
     Setup = 12,
     /// The difference of a whole run from a typical run.

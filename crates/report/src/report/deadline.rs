@@ -2,8 +2,8 @@
 
 use crate::document::{Cell, Column, Document, Number, Table};
 use crate::estimate::Measured;
-use crate::job_time::DeadlineSection;
-use crate::report::number::plain;
+use crate::job_time::{DeadlineSection, LateSection};
+use crate::report::number::{counted, plain};
 
 /// Returns a probability in percent; an exact probability has two decimals.
 pub(super) fn chance(at: impl Into<String>, probability: &Measured) -> Number {
@@ -32,4 +32,30 @@ pub(super) fn add_deadline(document: &mut Document<'_>, section: Option<&Deadlin
     if row.len() > 1 {
         document.table(Table::new("Probability of meeting the deadline", "", columns).level(level).row(row));
     }
+    let why = section.no_late.iter();
+    document.remarks.extend(why.map(|why| {
+        format!(
+            "Few replications finish after {deadline} s, and splitting does not estimate how likely that is: {why}."
+        )
+    }));
+    if let Some(late) = &section.late {
+        add_late(document, section.deadline_s, late, level);
+    }
+}
+
+/// Adds the probability of finishing after the deadline by splitting.
+fn add_late(document: &mut Document<'_>, deadline_s: f64, late: &LateSection, level: f64) {
+    let deadline = plain(deadline_s);
+    let probability = || Number::measured("/deadline/late/probability", &late.probability, "");
+    let words = format!(" By splitting, the probability of finishing after {deadline} s is ");
+    document.answer.extend([words.into(), probability().into(), ".".into()]);
+    let caption = format!(
+        "Splitting on {}: {} walks on each, {} batches. Few replications finish this late.",
+        counted(late.levels as u64, "level"),
+        late.effort,
+        late.probability.samples
+    );
+    let columns = [Column::new(""), Column::new("splitting").key("late_by_splitting")];
+    let row = [Cell::named(format!("after {deadline} s"), deadline_s.to_string()), probability().into()];
+    document.table(Table::new("Probability of missing the deadline", caption, columns).level(level).row(row));
 }

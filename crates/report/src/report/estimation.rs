@@ -5,7 +5,10 @@ use std::num::NonZeroUsize;
 use crate::StudyError;
 use crate::document::{Document, Report as _};
 use crate::estimate::{Measured, StopRule};
-use crate::job_time::{EstimateMethod, JobEstimate, REPLICATIONS, StagesEstimate, estimate_job, estimate_stages};
+use crate::job_time::{
+    EstimateMethod, EstimateSettings, JobEstimate, LateSettings, REPLICATIONS, StagesEstimate, estimate_job,
+    estimate_stages,
+};
 use crate::plan::{JobPlan, Planned, Planning};
 use crate::report::job::{JobReport, estimate_report};
 use crate::report::json::JsonError;
@@ -34,6 +37,7 @@ pub trait EstimateJob: Planning {
             ensemble,
             seed: None,
             level: 0.95,
+            late_effort: None,
             watch: &Unwatched,
         }
     }
@@ -58,6 +62,7 @@ pub struct Estimation<'a> {
     ensemble: Ensemble,
     seed: Option<u64>,
     level: f64,
+    late_effort: Option<u32>,
     watch: &'a dyn Watch,
 }
 
@@ -111,6 +116,12 @@ impl<'a> Estimation<'a> {
         self
     }
 
+    /// Sets the number of walks on each level of splitting, which runs if few replications finish after the deadline.
+    /// Default 500, fewer for large jobs.
+    pub fn late_effort(self, walks: u32) -> Self {
+        Self { late_effort: Some(walks), ..self }
+    }
+
     /// Reports progress to `watch`, which may also stop the run.
     pub fn watch(self, watch: &'a dyn Watch) -> Self {
         Self { watch, ..self }
@@ -127,7 +138,9 @@ impl<'a> Estimation<'a> {
         let found = match self.planned.plan().map_err(StudyError::Options)? {
             JobPlan::MapReduce(plan) => {
                 self.ensemble.seed = self.seed.unwrap_or(plan.model.seed);
-                let found = estimate_job(&plan, self.method, &self.ensemble, self.watch)?;
+                let late = Some(LateSettings { effort: self.late_effort, level });
+                let settings = EstimateSettings { late, ..self.method.into() };
+                let found = estimate_job(&plan, settings, &self.ensemble, self.watch)?;
                 let report = estimate_report(&plan, &found, level)?;
                 Kind::Phases(Box::new((found, report)))
             }

@@ -141,7 +141,7 @@ mod witnesses;
 
 pub use crate::document::{Block, Cell, Column, Document, Figure, Form, Headline, Number, Piece, Report, Show, Table};
 pub use crate::estimate::{Doubt, Measured};
-pub use crate::job_time::DeadlineSection;
+pub use crate::job_time::{DeadlineSection, LateSection};
 pub use crate::render::{CsvText, Look, Part, csv as document_csv, html, markdown, text as document_text};
 pub use answer::{exact_report, exact_steady_report};
 pub use bench::{BenchAdapter, BenchBound, BenchReport, BenchRow, BenchSpeed, BenchTimes};

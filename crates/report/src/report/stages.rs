@@ -8,7 +8,7 @@ use crate::cluster::detect::DetectorPlan;
 use crate::document::parts::{add_times, ends, partial, provenance_rows, seconds_text};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Report, Show, Table};
 use crate::estimate::{Measured, student_quantile};
-use crate::job_time::DeadlineSection;
+use crate::job_time::{DeadlineSection, few_late_runs};
 use crate::report::bar_rows::BarRow;
 use crate::report::deadline::add_deadline;
 use crate::report::distribution::mean_time;
@@ -190,9 +190,8 @@ pub fn stages_report(
         speculation: speculation
             .map(|section| SpeculationSection { single_runs_s: Some(single_runs(&section, plan)), ..section }),
         deadline: plan.job.deadline_s.map(|deadline_s| DeadlineSection {
-            deadline_s,
-            exact: None,
-            simulated: Some(times.done_by(deadline_s, samples.replications, level)),
+            no_late: few_late_runs(times, deadline_s, samples.replications),
+            ..DeadlineSection::new(deadline_s, None, Some(times.done_by(deadline_s, samples.replications, level)))
         }),
         partial: run.provenance.cut_short,
         stages: stages.collect(),

@@ -27,4 +27,7 @@ pub use choice::{Choice, choose, exact, exact_of_prepared};
 pub use counted::{CountedStates, FEW_STATES};
 pub use response::ResponseTime;
 pub use route::{Route, RouteMethod, SolveRoute};
-pub use value::{AnswerError, ExactAnswer, ExactMethod, ExactTime, NeedsReplications, can_stop, time_to, with_phases};
+pub use value::{
+    AnswerError, ExactAnswer, ExactMethod, ExactTime, NeedsReplications, can_stop, phases_if_possible, time_to,
+    with_phases,
+};

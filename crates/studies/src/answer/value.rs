@@ -242,6 +242,11 @@ pub fn with_phases(net: &Net) -> Result<Expanded, Problems<PhaseObstacle>> {
     expand_phases(net)
 }
 
+/// Returns the net with general delays expanded to phases; the same net if some of its delays cannot be expanded.
+pub fn phases_if_possible(net: &Net) -> Net {
+    with_phases(net).map_or_else(|_| net.clone(), |expanded| expanded.net)
+}
+
 /// Returns the reason why a net has no long run: it can reach a dead marking.
 pub fn can_stop(space: &StateSpace, program: &Program) -> AnswerError {
     let held = space.zero_rates(program).unwrap_or_default().held;

@@ -5,6 +5,7 @@ use crate::compile::{CompileError, Program, compile, plan_schedule};
 use crate::error::StudyError;
 use crate::estimate::{Measured, clopper_pearson};
 use crate::job_time::deadline::DeadlineSection;
+use crate::job_time::late::{LateSection, LateSettings, few_late_runs};
 use crate::job_time::question::{collected, group};
 use crate::job_time::states_time::StatesTime;
 use crate::mapreduce::{
@@ -15,7 +16,7 @@ use crate::runs::{JobTimes, RunFactor, RunSpread};
 use crate::sim::{CriticalPath, Ensemble, Group, Prepared, Question, Run, run};
 use crate::solve::{CompletionTime, GridSettings, completion_time, is_series_parallel};
 use crate::units::{Probability, Seconds};
-use crate::watch::Watch;
+use crate::watch::{TimeLimit, Watch};
 
 /// Replications unless another number is requested.
 pub const REPLICATIONS: u64 = 2_000;
@@ -35,18 +36,21 @@ pub enum EstimateMethod {
 }
 
 /// Settings of an estimate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EstimateSettings {
     /// Method of the job time.
     pub method: EstimateMethod,
     /// True if equal tasks that wait for slots are folded (counted).
     pub fold: bool,
+    /// Settings of splitting, which gives the probability of finishing after the plan's deadline if there is no exact
+    /// distribution and few replications are late; none for no splitting.
+    pub late: Option<LateSettings>,
 }
 
 impl From<EstimateMethod> for EstimateSettings {
-    /// Settings with this method and with folding.
+    /// Settings with this method and with folding, without splitting.
     fn from(method: EstimateMethod) -> Self {
-        Self { method, fold: true }
+        Self { method, fold: true, late: None }
     }
 }
 
@@ -162,6 +166,9 @@ pub struct JobEstimate {
     pub has_parts: bool,
     /// The job time of the next run, if the plan states run-to-run variation.
     pub next_run: Option<JobTimes>,
+    /// The probability of finishing after the plan's deadline by splitting, or the reason why there is none; none if it
+    /// was not needed.
+    pub late: Option<Result<LateSection, String>>,
 }
 
 impl JobEstimate {
@@ -182,7 +189,7 @@ impl JobEstimate {
     /// run-to-run variation, the probability refers to the next run.
     pub fn done_by(&self, seconds: f64, level: f64) -> Option<Measured> {
         if self.next_run.is_some() {
-            let DeadlineSection { exact, simulated, .. } = self.deadline(seconds, level);
+            let DeadlineSection { exact, simulated, .. } = self.by_method(seconds, level);
             return exact.or(simulated);
         }
         let exact = self.exact.as_ref().and_then(|time| time.done_by(seconds, level));
@@ -191,28 +198,48 @@ impl JobEstimate {
 }
 
 impl JobEstimate {
-    /// Returns the probability of finishing within `deadline_s` \[s\] by each method; if the plan states run-to-run
-    /// variation, the probability refers to the next run.
+    /// Returns the probability of finishing within the plan's deadline \[s\] by each method; if the plan states
+    /// run-to-run variation, the probability refers to the next run.
     pub fn deadline(&self, deadline_s: f64, level: f64) -> DeadlineSection {
+        let (late, no_late) = match &self.late {
+            Some(Ok(late)) => (Some(late.clone()), None),
+            Some(Err(why)) => (None, Some(why.clone())),
+            None => (None, None),
+        };
+        DeadlineSection { late, no_late, ..self.by_method(deadline_s, level) }
+    }
+
+    fn by_method(&self, deadline_s: f64, level: f64) -> DeadlineSection {
         let (exact, simulated) = (self.exact.as_ref(), self.simulated.as_ref());
         let Some(next) = &self.next_run else {
-            return DeadlineSection {
+            return DeadlineSection::new(
                 deadline_s,
-                exact: exact.and_then(|time| time.done_by(deadline_s, level)),
-                simulated: simulated.and_then(|time| time.done_by(deadline_s, level)),
-            };
+                exact.and_then(|time| time.done_by(deadline_s, level)),
+                simulated.and_then(|time| time.done_by(deadline_s, level)),
+            );
         };
         let replications = simulated.map_or(0, |job| job.run.samples.replications);
         match exact {
             Some(_) => {
-                let exact = Some(Measured { level, ..Measured::between(next.cdf(deadline_s), None, None) });
-                DeadlineSection { deadline_s, exact, simulated: None }
+                let exact = Measured { level, ..Measured::between(next.cdf(deadline_s), None, None) };
+                DeadlineSection::new(deadline_s, Some(exact), None)
             }
-            None => {
-                let simulated = Some(next.done_by(deadline_s, replications, level));
-                DeadlineSection { deadline_s, exact: None, simulated }
-            }
+            None => DeadlineSection::new(deadline_s, None, Some(next.done_by(deadline_s, replications, level))),
         }
+    }
+
+    /// Splits, if the plan has a deadline that few replications miss and no exact distribution is known.
+    fn add_late(&mut self, plan: &Plan, settings: Option<LateSettings>, ensemble: &Ensemble, watch: &dyn Watch) {
+        let (Some(settings), Some(deadline_s), None, Some(simulated)) =
+            (settings, plan.job.deadline_s, &self.exact, &self.simulated)
+        else {
+            return;
+        };
+        let samples = &simulated.run.samples;
+        self.late = match &self.next_run {
+            Some(next) => few_late_runs(next, deadline_s, samples.replications).map(Err),
+            None => settings.estimate(&self.net.net, deadline_s, samples, ensemble, watch),
+        };
     }
 
     /// Computes the job time of the next run from the job time of typical runs: exactly if it is known, otherwise by
@@ -265,15 +292,23 @@ pub fn estimate_job(
     ensemble: &Ensemble,
     watch: &dyn Watch,
 ) -> Result<JobEstimate, StudyError> {
-    let EstimateSettings { method, fold } = settings.into();
+    let EstimateSettings { method, fold, late } = settings.into();
     let mut plan = plan.clone();
     plan.model.seed = ensemble.seed;
     let phases = seeded_phase_times(&plan).map_err(|error| StudyError::Model(error.to_string()))?;
     // if no task waits, the net needs no slots: the times are the same, and more exact methods apply
     plan.model.slots = plan.waits();
     let net = job_net(&plan, &phases).map_err(|error| StudyError::Model(error.to_string()))?;
-    let mut estimate =
-        JobEstimate { phases, net, exact: None, no_formula: None, simulated: None, has_parts: false, next_run: None };
+    let mut estimate = JobEstimate {
+        phases,
+        net,
+        exact: None,
+        no_formula: None,
+        simulated: None,
+        has_parts: false,
+        next_run: None,
+        late: None,
+    };
     if method != EstimateMethod::Simulate {
         match JobTime::of_plan(&plan, &estimate.phases) {
             Ok(time) => estimate.exact = Some(ExactJobTime::Formula(time)),
@@ -291,6 +326,7 @@ pub fn estimate_job(
         estimate.add_next_run(spread.as_ref());
         return Ok(estimate);
     }
+    let limited = TimeLimit::new(watch, ensemble.max_wall);
     let (simulated, prepared) = simulate(&plan, &estimate.net, fold, ensemble, watch)?;
     if ensemble.share.is_part() {
         return Err(StudyError::Part);
@@ -305,6 +341,7 @@ pub fn estimate_job(
     }
     estimate.simulated = Some(simulated);
     estimate.add_next_run(spread.as_ref());
+    estimate.add_late(&plan, late, ensemble, &limited);
     Ok(estimate)
 }
 

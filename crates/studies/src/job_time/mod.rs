@@ -3,11 +3,13 @@
 //! ```text
 //! Plan ──▶ phase means, net ──┬─▶ formula, parts or states of the net ──▶ ExactJobTime
 //!                             └─▶ replications ──▶ SimulatedJob (job time, phases, attempts, critical path)
+//!                                      └─▶ splitting, if few are late ──▶ LateSection
 //! StagePlan ──▶ tasks ──▶ replications task by task (of the net, on a GPU), speculative copies ──▶ StagesEstimate
 //! ```
 
 mod deadline;
 mod job;
+mod late;
 mod question;
 mod replicate;
 mod residual;
@@ -19,6 +21,7 @@ pub use job::{
     EstimateMethod, EstimateSettings, ExactJobTime, JobEstimate, REPLICATIONS, SimulatedJob, estimate_job, job_and_net,
     job_times,
 };
+pub use late::{FEW_LATE, LateSection, LateSettings, few_late_runs};
 pub use question::collected;
 pub(crate) use replicate::replicate;
 pub use residual::{CHECK_REPLICATIONS, CheckedFit, add_residuals, check_fit, mean_of, residual_of, run_spread};

@@ -153,7 +153,7 @@ impl Sensitivity {
         let Some(times) = times(&model, Measure::Quantile(0.5), &ensemble, watch)? else { return Ok(None) };
         let done = times.iter().filter(|time| **time <= deadline_s).count() as u64;
         let simulated = clopper_pearson(done, times.len() as u64, self.level).ok().map(Measured::from);
-        Ok(Some(DeadlineSection { deadline_s, exact: None, simulated }))
+        Ok(Some(DeadlineSection::new(deadline_s, None, simulated)))
     }
 
     /// Returns true if the subject is a job or net with axes, rather than a net without a plan.

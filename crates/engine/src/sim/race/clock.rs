@@ -12,12 +12,13 @@
 //! several clocks run out together, the transition with the smallest number fires first.
 
 use crate::compile::{Firing, Program};
-use crate::net::{Memory, Servers};
+use crate::net::{Law, Memory, Servers};
 use crate::rng::{Address, Purpose, exponential};
 use crate::semantics::{Fault, rate};
 use crate::sim::clock::{Clock, Scale};
 use crate::sim::engine::Engine;
-use crate::sim::race::game::{Game, Outcome, Rules};
+use crate::sim::race::crowd::Crowd;
+use crate::sim::race::game::{Game, Outcome, Rules, Stop};
 use crate::sim::race::heap::Heap;
 use crate::sim::race::observe::{self, Observer};
 use crate::sim::race::{Setup, with_observer};
@@ -52,24 +53,15 @@ enum Timer {
 /// The race in clock form, ready to run.
 #[derive(Debug)]
 pub(crate) struct ClockForm<'a> {
-    rules: Rules<'a>,
+    pub(super) rules: Rules<'a>,
     timers: Vec<Timer>,
     /// Number of timers of each kind that has a state: served, marking, general.
-    places: [usize; 3],
-}
-
-/// Clocks of a transition with a distribution that is not exponential.
-#[derive(Debug)]
-struct Crowd<T> {
-    /// Times at which the clocks run out, in the order in which they were started.
-    running: Vec<T>,
-    /// Remaining times of suspended clocks.
-    aside: Vec<T>,
+    pub(super) places: [usize; 3],
 }
 
 /// The clocks of one replication.
 #[derive(Debug)]
-struct State<T: Ticks> {
+pub(super) struct State<T: Ticks> {
     heap: Heap<T>,
     /// Per transition: number of draws so far.
     draws: Vec<u32>,
@@ -77,7 +69,7 @@ struct State<T: Ticks> {
     first_blocks: Vec<(u64, [u32; 4])>,
     served: Vec<u32>,
     rates: Vec<f64>,
-    crowds: Vec<Crowd<T>>,
+    pub(super) crowds: Vec<Crowd<T>>,
 }
 
 /// Number of timed firings of one replication for which the clock form has random words, if a draw takes up to `words`.
@@ -98,6 +90,14 @@ impl<'a> ClockForm<'a> {
         });
         let firings = clock_firings(words.max().unwrap_or(1));
         Self { rules: Rules::new(setup, firings), timers, places }
+    }
+
+    /// The transitions with a distribution that is not exponential, in the order of [`State::crowds`].
+    pub(super) fn general(&self) -> impl Iterator<Item = (u32, &'a Law)> {
+        (0..).zip(&self.rules.setup.program.firing).filter_map(|(t, firing)| match firing {
+            Firing::General { law, .. } => Some((t, law)),
+            _ => None,
+        })
     }
 
     /// Runs replications as [`Engine::run`] does, with an observer of the caller.
@@ -140,32 +140,48 @@ impl<'a> ClockForm<'a> {
         replication: u64,
         samples: &mut Samples,
     ) -> Result<(), Fault> {
-        let extra_bits = self.rules.setup.clock.extra_bits;
         let last_tick = self.rules.last_tick::<T>();
         state.reset();
-        let mut outcome = game.begin(replication)?;
+        let outcome = game.begin(replication)?;
+        let stop = self.play_on(game, state, outcome, |_, _, _| last_tick)?;
+        game.end_by(stop, samples)
+    }
+
+    /// Continues from the current marking, time and clocks until the replication ends, or until it has stayed in a
+    /// marking up to the tick that `limit` returns for it and its next firing. At a goal, the clocks are those before immediate transitions fired.
+    pub(super) fn play_on<T: Ticks, O: Observer>(
+        &self,
+        game: &mut Game<'_, 'a, O>,
+        state: &mut State<T>,
+        mut outcome: Outcome,
+        limit: impl Fn(&Game<'_, 'a, O>, &State<T>, T) -> T,
+    ) -> Result<Stop, Fault> {
+        let extra_bits = self.rules.setup.clock.extra_bits;
         if outcome == Outcome::Tangible {
+            let now = T::from_result(game.now(), extra_bits);
             for &u in &game.program().timed {
-                self.look_at(game, state, u, T::ZERO, false)?;
+                self.look_at(game, state, u, now, false)?;
             }
         }
         loop {
             if outcome == Outcome::Goal {
-                game.end_reached(samples);
-                return Ok(());
+                return Ok(Stop::Goal);
             }
-            let Some((now, t)) = state.heap.top() else {
-                return game.end_dead(samples);
-            };
-            if now > last_tick {
-                return game.end_late(samples);
+            let Some((now, t)) = state.heap.top() else { return Ok(Stop::Dead) };
+            if now > limit(game, state, now) {
+                return Ok(Stop::Late);
             }
             if game.is_spent() {
-                game.end_spent(samples);
-                return Ok(());
+                return Ok(Stop::Spent);
             }
             outcome = game.fire(t, now.to_result(extra_bits))?;
             state.heap.take_top();
+            if outcome == Outcome::Goal {
+                if let Timer::General { place, .. } = &self.timers[t as usize] {
+                    state.crowds[*place].finish(now);
+                }
+                return Ok(Stop::Goal);
+            }
             for &u in game.touched(t) {
                 self.look_at(game, state, u, now, u == t)?;
             }
@@ -237,7 +253,11 @@ impl<'a> ClockForm<'a> {
                 let key = self.rules.setup.key;
                 let State { heap, draws, crowds, .. } = state;
                 let draws = &mut draws[u as usize];
-                let next = crowds[*place].serve(served, now, fired, *memory, || {
+                let crowd = &mut crowds[*place];
+                if fired {
+                    crowd.finish(now);
+                }
+                let next = crowd.serve(served, now, *memory, || {
                     let sample = std::mem::replace(draws, draws.wrapping_add(1));
                     sampler.draw_as(key, u, sample, game.replication())
                 });
@@ -315,48 +335,22 @@ fn timer(program: &Program, t: usize, clock: Clock, places: &mut [usize; 3]) -> 
 }
 
 impl<T: Ticks> State<T> {
-    fn new(program: &Program, [marking, served, general]: [usize; 3]) -> Self {
+    pub(super) fn new(program: &Program, [marking, served, general]: [usize; 3]) -> Self {
         Self {
             heap: Heap::new(program.transitions()),
             draws: vec![0; program.transitions()],
             first_blocks: vec![(u64::MAX, [0; 4]); program.transitions()],
             served: vec![0; served],
             rates: vec![0.0; marking],
-            crowds: (0..general).map(|_| Crowd { running: Vec::new(), aside: Vec::new() }).collect(),
+            crowds: (0..general).map(|_| Crowd::default()).collect(),
         }
     }
 
-    fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         self.heap.clear();
         self.draws.fill(0);
         self.served.fill(0);
         self.rates.fill(0.0);
-        for crowd in &mut self.crowds {
-            crowd.running.clear();
-            crowd.aside.clear();
-        }
-    }
-}
-
-impl<T: Ticks> Crowd<T> {
-    /// Changes the number of running clocks to `served` and returns the time at which the first clock runs out. `fired`
-    /// means that a clock has just run out.
-    fn serve(&mut self, served: u32, now: T, fired: bool, memory: Memory, mut draw: impl FnMut() -> T) -> Option<T> {
-        if fired && let Some(out) = self.running.iter().position(|&time| time == now) {
-            self.running.remove(out);
-        }
-        let served = served as usize;
-        while self.running.len() > served {
-            if let Some(time) = self.running.pop()
-                && memory == Memory::Age
-            {
-                self.aside.push(time.since(now));
-            }
-        }
-        while self.running.len() < served {
-            let left = self.aside.pop().unwrap_or_else(&mut draw);
-            self.running.push(now.plus(left).min(T::NEVER));
-        }
-        self.running.iter().min().copied()
+        self.crowds.iter_mut().for_each(Crowd::clear);
     }
 }

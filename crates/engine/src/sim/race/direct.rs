@@ -9,7 +9,7 @@ use crate::rng::{event_block, exponential};
 use crate::semantics::{Fault, rate};
 use crate::sim::engine::Engine;
 use crate::sim::race::direct_law::{DirectLaw, MOST_UNITS};
-use crate::sim::race::game::{Game, Outcome, Rules};
+use crate::sim::race::game::{Game, Outcome, Rules, Stop};
 use crate::sim::race::observe::{self, Observer};
 use crate::sim::race::{Setup, with_observer};
 use crate::sim::samples::Samples;
@@ -31,7 +31,7 @@ enum Share {
 /// The race in direct form, ready to run.
 #[derive(Debug)]
 pub(crate) struct DirectForm<'a> {
-    rules: Rules<'a>,
+    pub(super) rules: Rules<'a>,
     law: DirectLaw,
     /// Share of each transition; 0 for immediate transitions.
     shares: Vec<Share>,
@@ -39,75 +39,9 @@ pub(crate) struct DirectForm<'a> {
     places: Vec<u32>,
 }
 
-/// Reason why a replication ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stop {
-    /// The goal is reached, or a marking to avoid.
-    Goal,
-    /// No transition is enabled.
-    Dead,
-    /// The next firing is beyond the horizon.
-    Late,
-    /// The limit of firings is reached, or the run was stopped.
-    Spent,
-}
-
-/// Runs replications that start in any marking at any time. All delays are exponential, so a marking and a time
-/// form a complete state.
-#[derive(Debug)]
-pub(crate) struct Walker<'f, 'a, O> {
-    form: &'f DirectForm<'a>,
-    game: Game<'f, 'a, O>,
-    units: Units,
-}
-
-impl<'f, 'a, O: Observer> Walker<'f, 'a, O> {
-    pub(crate) fn new(form: &'f DirectForm<'a>, observer: O) -> Self {
-        let units = Units::new(form.rules.setup.program.timed.len());
-        Self { form, game: Game::new(&form.rules, observer), units }
-    }
-
-    /// Runs from a marking and a tick until the replication ends, or until it has stayed in a marking up to the tick
-    /// that `limit` returns for this marking. Uses the random words of replication number `replication`.
-    pub(crate) fn walk(
-        &mut self,
-        marking: &[u32],
-        from: u64,
-        replication: u64,
-        limit: impl Fn(&[u32]) -> u64,
-    ) -> Result<Stop, Fault> {
-        let outcome = self.game.resume(marking, from, replication)?;
-        self.form.play_on(&mut self.game, &mut self.units, outcome, limit)
-    }
-
-    /// The marking at the end of the walk.
-    pub(crate) fn marking(&self) -> &[u32] {
-        self.game.marking()
-    }
-
-    /// The tick of the last firing, or of the start if nothing fired.
-    pub(crate) fn now(&self) -> u64 {
-        self.game.now()
-    }
-
-    pub(crate) fn observer(&self) -> &O {
-        self.game.observer()
-    }
-
-    /// Number of firings of the walk.
-    pub(crate) fn firings(&self) -> u64 {
-        self.game.firings()
-    }
-
-    /// Returns true if the run was stopped during the walk.
-    pub(crate) fn is_stopped(&self) -> bool {
-        self.game.is_stopped()
-    }
-}
-
 /// Units of all timed transitions in the current marking, with sums over blocks.
 #[derive(Debug)]
-struct Units {
+pub(super) struct Units {
     each: Vec<u64>,
     blocks: Vec<u64>,
     /// A block has `2^shift` transitions.
@@ -126,11 +60,6 @@ impl<'a> DirectForm<'a> {
             places[t as usize] = place;
         }
         Self { rules: Rules::new(setup, DIRECT_FIRINGS), law, shares, places }
-    }
-
-    /// The two halves of the seed.
-    pub(crate) fn key(&self) -> [u32; 2] {
-        self.rules.setup.key
     }
 
     /// Runs replications as [`Engine::run`] does, with an observer of the caller.
@@ -160,30 +89,20 @@ impl<'a> DirectForm<'a> {
         samples: &mut Samples,
     ) -> Result<(), Fault> {
         let outcome = game.begin(replication)?;
-        let last_tick = self.last_tick();
-        match self.play_on(game, units, outcome, |_| last_tick)? {
-            Stop::Goal => game.end_reached(samples),
-            Stop::Dead => return game.end_dead(samples),
-            Stop::Late => return game.end_late(samples),
-            Stop::Spent => game.end_spent(samples),
-        }
-        Ok(())
-    }
-
-    /// The last tick of a replication.
-    pub(crate) fn last_tick(&self) -> u64 {
-        self.rules.last_tick()
+        let last_tick = self.rules.last_tick();
+        let stop = self.play_on(game, units, outcome, |_, _| last_tick)?;
+        game.end_by(stop, samples)
     }
 
     /// Continues from the current marking and time until the replication ends, or until it has stayed in a marking up
-    /// to the tick that `limit` returns for this marking.
+    /// to the tick that `limit` returns for this marking and its next firing.
     #[inline(always)]
-    fn play_on<O: Observer>(
+    pub(super) fn play_on<O: Observer>(
         &self,
         game: &mut Game<'_, 'a, O>,
         units: &mut Units,
         mut outcome: Outcome,
-        limit: impl Fn(&[u32]) -> u64,
+        limit: impl Fn(&Game<'_, 'a, O>, u64) -> u64,
     ) -> Result<Stop, Fault> {
         let (key, replication) = (self.rules.setup.key, game.replication());
         units.reset();
@@ -201,7 +120,7 @@ impl<'a> DirectForm<'a> {
                     return Ok(Stop::Dead);
                 }
                 now += self.law.delay(exponential(word), units.total);
-                if now > limit(game.marking()) {
+                if now > limit(game, now) {
                     return Ok(Stop::Late);
                 }
                 if game.is_spent() {
@@ -275,7 +194,7 @@ fn share(firing: &Firing, law: DirectLaw) -> Share {
 
 impl Units {
     /// Creates blocks whose number is about equal to their length.
-    fn new(timed: usize) -> Self {
+    pub(super) fn new(timed: usize) -> Self {
         let shift = (usize::BITS - timed.leading_zeros()) / 2;
         let blocks = (timed >> shift) + 1;
         Self { each: vec![0; blocks << shift], blocks: vec![0; blocks], shift, total: 0 }

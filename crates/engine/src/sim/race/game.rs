@@ -72,6 +72,19 @@ pub(crate) enum Outcome {
     Goal,
 }
 
+/// Reason why a replication ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// The goal is reached, or a marking to avoid.
+    Goal,
+    /// No transition is enabled.
+    Dead,
+    /// The next firing is beyond the horizon.
+    Late,
+    /// The limit of firings is reached, or the run was stopped.
+    Spent,
+}
+
 /// The state of one replication.
 #[derive(Debug)]
 pub(crate) struct Game<'r, 'a, O> {
@@ -124,10 +137,6 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
             marks: vec![false; program.transitions()],
             trail: Vec::new(),
         }
-    }
-
-    pub(crate) fn observer(&self) -> &O {
-        &self.observer
     }
 
     /// The observer, after the last replication.
@@ -241,11 +250,16 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         self.stopped
     }
 
-    /// Ends a replication that has used up its firings; discards it if the run was stopped.
-    pub(crate) fn end_spent(&mut self, samples: &mut Samples) {
-        if !self.stopped {
-            self.end_now(Ending::Firings, samples);
+    /// Ends the replication for a reason. A replication that was stopped is discarded.
+    pub(crate) fn end_by(&mut self, stop: Stop, samples: &mut Samples) -> Result<(), Fault> {
+        match stop {
+            Stop::Goal => self.end_reached(samples),
+            Stop::Dead => return self.end_dead(samples),
+            Stop::Late => return self.end_late(samples),
+            Stop::Spent if self.stopped => {}
+            Stop::Spent => self.end_now(Ending::Firings, samples),
         }
+        Ok(())
     }
 
     /// Ends the replication at the goal, or in a marking to avoid.

@@ -9,6 +9,7 @@
 //! counts as enabled throughout if a firing disables it and the immediate firings that follow enable it again.
 
 mod clock;
+mod crowd;
 mod direct;
 mod direct_law;
 mod game;
@@ -17,19 +18,22 @@ mod heap;
 mod lockstep;
 mod observe;
 mod rates;
+mod walker;
 
 pub(crate) use clock::ClockForm;
 #[cfg(feature = "gpu")]
 pub(crate) use clock::clock_firings;
 #[cfg(feature = "gpu")]
 pub(crate) use direct::DIRECT_FIRINGS;
-pub(crate) use direct::{DirectForm, Stop, Walker};
+pub(crate) use direct::DirectForm;
 pub use direct_law::{DirectLaw, DirectObstacle};
+pub(crate) use game::Stop;
 #[cfg(feature = "gpu")]
 pub(crate) use guards::Guards;
 pub(crate) use lockstep::LockstepForm;
-pub(crate) use observe::{Areas, Blind, Observer};
+pub(crate) use observe::{Areas, Observer};
 pub(crate) use rates::RunningRates;
+pub(crate) use walker::{Start, Stay, WalkForm, Walker};
 
 use crate::compile::Program;
 use crate::sim::clock::Clock;

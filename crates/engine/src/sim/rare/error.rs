@@ -14,9 +14,11 @@ pub enum RareError {
     /// The walks cannot be run.
     #[error(transparent)]
     Run(#[from] RunError),
-    /// Some delays are not exponential, or rates differ too much. Splitting starts walks from a marking and a time.
-    #[error("splitting needs exponential delays with rates of similar magnitude: {}", .0.join("; "))]
-    Delays(Vec<String>),
+    /// The delays differ so much that times need more than 64 bits.
+    #[error(
+        "splitting needs delays of similar magnitude; the longest and the shortest delay of the net differ too much"
+    )]
+    Delays,
     /// The event has no limit: every run eventually reaches the goal, or never ends.
     #[error("the goal needs a limit: a time, or a marking to avoid")]
     Unlimited,

@@ -6,6 +6,7 @@ use crate::net::expr::{BinaryOp, ExprError};
 use crate::net::{Expr, Net};
 use crate::sim::question::{Goal, Question};
 use crate::sim::rare::error::RareError;
+use crate::sim::rare::left::Left;
 
 /// A rare event.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,8 +114,9 @@ impl RareEvent {
                 within_s: *within_s,
             },
             Self::Beyond { goal, limit_s, left } => {
-                let code = |expression: &Option<Expr>| expression.as_ref().map(|expression| lower(net, expression));
-                Plan::Beyond { goal: code(goal), limit_s: *limit_s, left: code(left) }
+                let code = |expression: &Expr| lower(net, expression);
+                let left = left.as_ref().map(|left| Left { marking: code(left), ages: Vec::new() });
+                Plan::Beyond { goal: goal.as_ref().map(code), limit_s: *limit_s, left }
             }
         })
     }
@@ -134,7 +136,7 @@ fn threshold(goal: &Expr) -> Option<&Expr> {
 #[derive(Debug)]
 pub(super) enum Plan {
     Before { goal: Code, avoid: Option<Code>, within_s: Option<f64>, importance: Code },
-    Beyond { goal: Option<Code>, limit_s: f64, left: Option<Code> },
+    Beyond { goal: Option<Code>, limit_s: f64, left: Option<Left> },
 }
 
 impl Plan {

@@ -1,12 +1,15 @@
-//! The expected remaining time to the goal as a linear function of the marking, by least squares over a few walks.
+//! The expected remaining time to the goal as a linear function of the marking and of the ages of clocks, by least squares over a few walks.
 //!
 //! The function only determines the levels: an error makes the estimate of the probability less precise, but not biased.
 
-use crate::compile::{Code, Op};
+use std::cell::RefCell;
+
+use crate::compile::{Code, Op, Program};
 use crate::net::expr::BinaryOp;
 use crate::semantics::Fault;
-use crate::sim::race::{DirectForm, Observer, Stop};
-use crate::sim::rare::levels::{LEVEL_BITS, PILOT, Start, Walks};
+use crate::sim::clock::Clock;
+use crate::sim::race::{Start, Stay, Stop, WalkForm};
+use crate::sim::rare::levels::{LEVEL_BITS, PILOT, Walks};
 
 /// Number of walks.
 const WALKS: u32 = 400;
@@ -17,22 +20,91 @@ const MOST_COUNTERS: usize = 64;
 /// The number of the level in the addresses of random words: beyond the levels of the pilot.
 const LEVEL: u32 = (1 << LEVEL_BITS) - 1;
 
-/// Markings of a walk at regular intervals, each with the time at which the walk left it.
-#[derive(Debug, Default)]
-struct Trail {
-    seen: Vec<(Vec<u32>, u64)>,
-    /// Interval between stored markings.
-    stride: usize,
-    count: usize,
+/// The approximate remaining time.
+#[derive(Debug)]
+pub(super) struct Left {
+    /// Remaining time in a marking whose clocks have just started \[s\].
+    pub(super) marking: Code,
+    /// Per transition with ages: change of the remaining time per second of age of each clock; empty without ages.
+    pub(super) ages: Vec<f64>,
 }
 
-impl Observer for Trail {
+impl Left {
+    /// The remaining time \[s\] at a tick of a stay, and its change per second of elapsed time.
+    pub(super) fn at(&self, stay: &Stay<'_>, tick: u64, clock: Clock) -> [f64; 2] {
+        let mut found = [self.marking.eval(stay.marking), 0.0];
+        for (factor, [running, age]) in self.ages.iter().zip(stay.total_ages(tick)) {
+            found[0] += factor * age * clock.tick();
+            found[1] += factor * running;
+        }
+        found
+    }
+
+    /// The tick at which elapsed and remaining time reach `level` seconds together, if the marking does not change; at
+    /// most 2^62.
+    pub(super) fn reaches(&self, level: f64, stay: &Stay<'_>, clock: Clock) -> u64 {
+        let [left, growth] = self.at(stay, stay.from, clock);
+        // the remaining time as a line through time 0
+        let missing = level - (left - growth * clock.seconds(stay.from));
+        match growth > FLAT {
+            true => clock.ticks(missing / (1.0 + growth)),
+            false if clock.seconds(stay.from) + left >= level => stay.from,
+            false => clock.ticks(f64::INFINITY),
+        }
+    }
+}
+
+/// Change of the remaining time per second at and below which the sum of elapsed and remaining time does not grow.
+const FLAT: f64 = -0.999;
+
+/// Moments of a walk at regular numbers of firings.
+#[derive(Debug, Default)]
+struct Trail {
+    seen: Vec<Moment>,
+    /// Interval between stored moments.
+    stride: usize,
+    count: usize,
+    /// Number of moments of all walks.
+    total: usize,
+}
+
+/// A moment of a walk.
+#[derive(Debug)]
+struct Moment {
+    /// The constant 1, the tokens, and the sums of ages \[s\].
+    row: Vec<f64>,
+    tick: u64,
+    /// Time for which the moment stands \[s\].
+    weight: f64,
+}
+
+impl Moment {
+    /// The moment at which a walk leaves a marking. If there are ages, a moment within the stay, since clocks are most
+    /// likely about to run out at its end.
+    fn of(stay: &Stay<'_>, number: usize, has_ages: bool, clock: Clock) -> Self {
+        let (mut tick, mut weight) = (stay.to, 1.0);
+        if has_ages {
+            let length = stay.to - stay.from;
+            tick = stay.from + (length as f64 * (number as f64 * GOLDEN).fract()) as u64;
+            weight = clock.seconds(length);
+        }
+        let tokens = stay.marking.iter().map(|n| f64::from(*n));
+        let ages = stay.total_ages(tick).map(|[_, age]| age * clock.tick());
+        Self { row: [1.0].into_iter().chain(tokens).chain(ages).collect(), tick, weight }
+    }
+}
+
+/// Fractional part of the golden ratio: its multiples are spread evenly between whole numbers.
+const GOLDEN: f64 = 0.618_033_988_749_894_9;
+
+impl Trail {
     fn begin(&mut self) {
         self.seen.clear();
         (self.stride, self.count) = (1, 0);
     }
 
-    fn pass(&mut self, marking: &[u32], _: u64, to: u64) {
+    /// Stores some moments of the walk, which `moment` returns for their numbers among those of all walks.
+    fn pass(&mut self, moment: impl FnOnce(usize) -> Moment) {
         if self.count.is_multiple_of(self.stride) {
             if self.seen.len() == MARKINGS {
                 let mut number = 0;
@@ -43,7 +115,8 @@ impl Observer for Trail {
                 self.stride *= 2;
             }
             if self.count.is_multiple_of(self.stride) {
-                self.seen.push((marking.to_vec(), to));
+                self.seen.push(moment(self.total));
+                self.total += 1;
             }
         }
         self.count += 1;
@@ -52,29 +125,32 @@ impl Observer for Trail {
 
 /// Fits the remaining time \[s\] to walks that `form` runs to the goal; none for nets with many counters, or
 /// if no walk reaches the goal.
-pub(super) fn fitted(form: &DirectForm<'_>, initial: &[u32], tick: f64) -> Result<Option<Code>, Fault> {
-    let counters = initial.len();
-    if counters > MOST_COUNTERS {
+pub(super) fn fitted(form: &WalkForm<'_>, program: &Program, clock: Clock) -> Result<Option<Left>, Fault> {
+    let (counters, crowds) = (program.initial.len(), form.crowds());
+    if counters + crowds > MOST_COUNTERS {
         return Ok(None);
     }
-    let mut sums = Normal::new(counters + 1);
-    let start = [Start { marking: initial.to_vec(), now: 0 }];
+    let mut sums = Normal::new(counters + crowds + 1);
     let walks = Walks { form, number: PILOT, level: LEVEL, effort: WALKS };
-    walks.each(
-        Trail::default(),
-        &start,
-        |_| form.last_tick(),
-        |walker, stop| {
-            if matches!(stop, Stop::Goal | Stop::Dead) {
-                let end = walker.now();
-                for (marking, at) in &walker.observer().seen {
-                    let row: Vec<f64> = [1.0].into_iter().chain(marking.iter().map(|n| f64::from(*n))).collect();
-                    sums.add(&row, (end - at) as f64 * tick);
-                }
+    let trail = RefCell::new(Trail::default());
+    trail.borrow_mut().begin();
+    let limit = |stay: &Stay<'_>| {
+        trail.borrow_mut().pass(|number| Moment::of(stay, number, crowds > 0, clock));
+        form.last_tick()
+    };
+    walks.each(&[Start::initial(program)], limit, |walker, stop| {
+        let mut trail = trail.borrow_mut();
+        if matches!(stop, Stop::Goal | Stop::Dead) {
+            for moment in &trail.seen {
+                sums.add(&moment.row, (walker.now() - moment.tick) as f64 * clock.tick(), moment.weight);
             }
-        },
-    )?;
-    Ok(sums.solved().map(|factors| linear(&factors)))
+        }
+        trail.begin();
+    })?;
+    Ok(sums.solved().map(|factors| {
+        let (marking, ages) = factors.split_at(counters + 1);
+        Left { marking: linear(marking), ages: ages.to_vec() }
+    }))
 }
 
 /// The sum of a constant and of counters times factors, as a code.
@@ -103,8 +179,8 @@ impl Normal {
         Self { size, products: vec![0.0; size * size], right: vec![0.0; size] }
     }
 
-    fn add(&mut self, row: &[f64], value: f64) {
-        for (i, x) in row.iter().enumerate() {
+    fn add(&mut self, row: &[f64], value: f64, weight: f64) {
+        for (i, x) in row.iter().map(|x| x * weight).enumerate() {
             self.right[i] += x * value;
             for (product, y) in self.products[i * self.size..].iter_mut().zip(&row[..=i]) {
                 *product += x * y;
@@ -154,7 +230,7 @@ mod tests {
         for i in 0..50 {
             let (a, b) = (f64::from(i % 7), f64::from(i % 5));
             // the last column is always 0
-            sums.add(&[1.0, a, b, 0.0], 3.0 - 2.0 * a + 0.5 * b);
+            sums.add(&[1.0, a, b, 0.0], 3.0 - 2.0 * a + 0.5 * b, 1.0 + a);
         }
         let found = sums.solved().unwrap();
         for (found, exact) in found.iter().zip([3.0, -2.0, 0.5, 0.0]) {

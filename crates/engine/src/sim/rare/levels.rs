@@ -4,7 +4,7 @@ use crate::compile::Program;
 use crate::rng::{Address, Purpose};
 use crate::semantics::Fault;
 use crate::sim::clock::{Clock, NEVER};
-use crate::sim::race::{Blind, DirectForm, Observer, Stop, Walker};
+use crate::sim::race::{Start, Stay, Stop, WalkForm, Walker};
 use crate::sim::rare::event::Plan;
 
 /// Number of bits of a replication's number that hold the number of the walk on its level.
@@ -15,18 +15,11 @@ pub(super) const LEVEL_BITS: u32 = 14;
 /// Batch number of the pilot.
 pub(super) const PILOT: u32 = (1 << 20) - 1;
 
-/// A state in which walks start.
-#[derive(Clone, Debug)]
-pub(super) struct Start {
-    pub(super) marking: Vec<u32>,
-    pub(super) now: u64,
-}
-
 /// All levels, ready to run.
 #[derive(Debug)]
 pub(super) struct Levels<'a, 'p> {
     pub(super) plan: &'p Plan,
-    pub(super) forms: Vec<DirectForm<'a>>,
+    pub(super) forms: Vec<WalkForm<'a>>,
     /// Value of the importance, or the time \[s\], of each level; none for the event itself.
     pub(super) ends: Vec<Option<f64>>,
     pub(super) clock: Clock,
@@ -52,15 +45,14 @@ impl Batch {
 impl Levels<'_, '_> {
     /// Runs a batch; none if the run was stopped.
     pub(super) fn batch(&self, number: u32) -> Result<Option<Batch>, Fault> {
-        let mut starts = vec![Start { marking: self.program.initial.clone(), now: 0 }];
+        let mut starts = vec![Start::initial(self.program)];
         let mut batch = Batch { shares: Vec::with_capacity(self.ends.len()), firings: 0 };
         for (level, (form, end)) in (0..).zip(self.forms.iter().zip(&self.ends)) {
             let walks = Walks { form, number, level, effort: self.effort };
-            let limit = self.plan.limit(*end, self.clock);
             let mut passed = Vec::new();
-            let is_whole = walks.each(Blind, &starts, limit, |walker, stop| {
+            let is_whole = walks.each(&starts, self.plan.limit(*end, self.clock), |walker, stop| {
                 batch.firings += walker.firings();
-                passed.extend(self.plan.passes(walker, stop, limit));
+                passed.extend(self.plan.passes(walker, stop));
             })?;
             if !is_whole {
                 return Ok(None);
@@ -77,7 +69,7 @@ impl Levels<'_, '_> {
 
 /// The walks of a level in a batch.
 pub(super) struct Walks<'f, 'a> {
-    pub(super) form: &'f DirectForm<'a>,
+    pub(super) form: &'f WalkForm<'a>,
     /// Number of the batch.
     pub(super) number: u32,
     pub(super) level: u32,
@@ -86,14 +78,13 @@ pub(super) struct Walks<'f, 'a> {
 
 impl<'f, 'a> Walks<'f, 'a> {
     /// Runs the walks, divided equally among the start states, and calls `see` at the end of each; false if the run was stopped.
-    pub(super) fn each<O: Observer>(
+    pub(super) fn each(
         &self,
-        observer: O,
         starts: &[Start],
-        limit: impl Fn(&[u32]) -> u64,
-        mut see: impl FnMut(&Walker<'f, 'a, O>, Stop),
+        limit: impl Fn(&Stay<'_>) -> u64,
+        mut see: impl FnMut(&Walker<'f, 'a>, Stop),
     ) -> Result<bool, Fault> {
-        let mut walker = Walker::new(self.form, observer);
+        let mut walker = Walker::new(self.form);
         let (count, states) = (u64::from(self.effort), starts.len() as u64);
         let batch = u64::from(self.number) << LEVEL_BITS | u64::from(self.level);
         let address = Address { purpose: Purpose::Split, owner: self.level, sample: 0 };
@@ -102,7 +93,7 @@ impl<'f, 'a> Walks<'f, 'a> {
         let shift = (word * states) >> 32;
         for walk in 0..count {
             let start = &starts[((walk * states + shift) / count) as usize];
-            let stop = walker.walk(&start.marking, start.now, batch << WALK_BITS | walk, &limit)?;
+            let stop = walker.walk(start, batch << WALK_BITS | walk, &limit)?;
             if walker.is_stopped() {
                 return Ok(false);
             }
@@ -114,35 +105,30 @@ impl<'f, 'a> Walks<'f, 'a> {
 
 impl Plan {
     /// The last tick of a walk in each marking, on the way to a level or to the event.
-    pub(super) fn limit(&self, level: Option<f64>, clock: Clock) -> impl Fn(&[u32]) -> u64 + Copy {
+    pub(super) fn limit(&self, level: Option<f64>, clock: Clock) -> impl Fn(&Stay<'_>) -> u64 {
         let (latest, left) = match self {
             Self::Before { within_s, .. } => (within_s.map_or(NEVER - 1, |within_s| clock.ticks(within_s)), None),
             Self::Beyond { limit_s, left, .. } => (clock.ticks(*limit_s), level.map(|level| (level, left.as_ref()))),
         };
-        move |marking| match left {
-            Some((level, left)) => clock.ticks(level - left.map_or(0.0, |left| left.eval(marking))).min(latest),
+        move |stay| match left {
+            Some((level, None)) => clock.ticks(level).min(latest),
+            Some((level, Some(left))) => left.reaches(level, stay, clock).min(latest),
             None => latest,
         }
     }
 
     /// The state in which a walk passed its level; none if it did not.
-    pub(super) fn passes<O: Observer>(
-        &self,
-        walker: &Walker<'_, '_, O>,
-        stop: Stop,
-        limit: impl Fn(&[u32]) -> u64,
-    ) -> Option<Start> {
+    pub(super) fn passes(&self, walker: &Walker<'_, '_>, stop: Stop) -> Option<Start> {
         let marking = walker.marking();
-        let now = match (self, stop) {
+        let passed = match (self, stop) {
             (Self::Before { goal, avoid, .. }, Stop::Goal) => {
-                let lost = avoid.as_ref().is_some_and(|avoid| avoid.holds(marking)) && !goal.holds(marking);
-                (!lost).then(|| walker.now())
+                !avoid.as_ref().is_some_and(|avoid| avoid.holds(marking)) || goal.holds(marking)
             }
-            (Self::Beyond { .. }, Stop::Late) => Some(walker.now().max(limit(marking))),
+            (Self::Beyond { .. }, Stop::Late) => true,
             // a goal that is never reached
-            (Self::Beyond { goal: Some(_), .. }, Stop::Dead) => Some(walker.now()),
-            _ => None,
+            (Self::Beyond { goal, .. }, Stop::Dead) => goal.is_some(),
+            _ => false,
         };
-        now.map(|now| Start { marking: marking.to_vec(), now })
+        passed.then(|| walker.state())
     }
 }

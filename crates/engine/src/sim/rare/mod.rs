@@ -8,9 +8,9 @@
 //! * **Goal before a marking or before a time**: levels of an importance expression over the marking. For a goal such
 //!   as `#(queue) >= 20`, this expression is the left side.
 //! * **Time beyond a limit**: levels of the elapsed time plus the approximate remaining time, given by a linear
-//!   function of the marking.
+//!   function of the marking and of the ages of clocks.
 //!
-//! All delays must be exponential, so that a marking and a time form a state from which walks can start. Independent
+//! Walks start from a marking, a time and, for delays that are not exponential, the ages of the clocks. Independent
 //! batches give the interval, which is symmetric on a log scale, since the error of a small probability is a factor.
 
 mod error;
@@ -28,9 +28,10 @@ use crate::estimate::{Doubt, Measured, student_quantile};
 use crate::net::Net;
 use crate::rng::split;
 use crate::sim::question::Question;
-use crate::sim::race::{DirectForm, DirectLaw, Setup};
+use crate::sim::race::{DirectLaw, Setup, WalkForm};
 use crate::sim::rare::event::Plan;
 use crate::sim::rare::levels::{Batch, Levels};
+use crate::sim::rare::pilot::{MOST_LEVELS, Pilot};
 use crate::sim::record::{FoldedParts, NotFolded};
 use crate::sim::run::result_clock;
 use crate::sim::run_error::RunError;
@@ -114,7 +115,7 @@ impl Splitting<'_> {
     ///
     /// # Errors
     ///
-    /// Nets with delays that are not exponential, events without a limit or an importance, and events that no
+    /// Nets whose delays differ too much for 64-bit times, events without a limit or an importance, and events that no
     /// walk approaches.
     pub fn run(&self, net: &Net, event: &RareEvent) -> Result<RareEstimate, RareError> {
         let folding = self.fold.then(|| event.folding(net));
@@ -134,27 +135,49 @@ impl Splitting<'_> {
     }
 
     fn run_on(&self, net: &Net, event: &RareEvent) -> Result<RareEstimate, RareError> {
-        let mut plan = event.plan(net)?;
+        let plan = event.plan(net)?;
         let program = plan.codes().fold(compile(net)?, Program::observing);
         let last = plan.question(None);
         let clock = result_clock(&program, &last, self.seed, &Quiet(self.watch))?;
         let obstacles = DirectLaw::obstacles(&program, clock);
-        if !obstacles.is_empty() {
-            return Err(RareError::Delays(obstacles.iter().map(ToString::to_string).collect()));
+        if clock.is_wide() {
+            return Err(RareError::Delays);
         }
+        let direct = obstacles.is_empty();
         let key = split(self.seed);
         let setup = Setup { program: &program, question: &last, clock, key, keep_times: false, watch: self.watch };
-        if let Plan::Beyond { left: left @ None, .. } = &mut plan {
-            *left = left::fitted(&DirectForm::new(setup), &program.initial, clock.tick())?;
-        }
-        let pilot = pilot::find(&plan, self.effort, setup)?;
+        let (plan, pilot) = self.piloted(plan, setup, direct)?;
         let ends: Vec<Option<f64>> = pilot.levels.iter().copied().map(Some).chain([None]).collect();
         let questions: Vec<Question> = ends.iter().map(|end| plan.question(*end)).collect();
-        let forms = questions.iter().map(|question| DirectForm::new(Setup { question, ..setup })).collect();
+        let forms = questions.iter().map(|question| WalkForm::new(Setup { question, ..setup }, direct)).collect();
         let levels = Levels { plan: &plan, forms, ends, clock, effort: self.effort, program: &program };
         let batches = self.batches(&levels)?;
         let firings = pilot.firings + batches.iter().map(|batch| batch.firings).sum::<u64>();
         self.summed_up(&levels.ends, &batches, firings)
+    }
+
+    /// The plan with the remaining time that needs fewer levels, and its levels. A remaining time that does not fit the
+    /// net needs more levels. In an exponential net, the remaining time depends only on the marking, and is always used.
+    fn piloted(&self, plan: Plan, setup: Setup<'_>, direct: bool) -> Result<(Plan, Pilot), RareError> {
+        let find = |plan: &Plan, most| pilot::find(plan, self.effort, setup, direct, most);
+        let fitted = match &plan {
+            Plan::Beyond { goal, limit_s, left: None } => {
+                let left = left::fitted(&WalkForm::new(setup, direct), setup.program, setup.clock)?;
+                left.map(|left| Plan::Beyond { goal: goal.clone(), limit_s: *limit_s, left: Some(left) })
+            }
+            _ => None,
+        };
+        let Some(fitted) = fitted else { return find(&plan, MOST_LEVELS).map(|pilot| (plan, pilot)) };
+        if direct {
+            return find(&fitted, MOST_LEVELS).map(|pilot| (fitted, pilot));
+        }
+        let elapsed = find(&plan, MOST_LEVELS);
+        let most = elapsed.as_ref().map_or(MOST_LEVELS, |pilot| pilot.levels.len());
+        match (elapsed, find(&fitted, most)) {
+            (_, Ok(pilot)) => Ok((fitted, pilot)),
+            (elapsed, Err(RareError::NoWay { .. })) => elapsed.map(|pilot| (plan, pilot)),
+            (_, Err(error)) => Err(error),
+        }
     }
 
     /// The batches that were complete before the run was stopped, in order.
@@ -212,5 +235,7 @@ impl Splitting<'_> {
     }
 }
 
+#[cfg(test)]
+mod aged_tests;
 #[cfg(test)]
 mod tests;

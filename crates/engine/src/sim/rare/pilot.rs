@@ -1,16 +1,17 @@
 //! The pilot, which walks from level to level like a batch, and places each level at a value that some of the walks reach.
 
-use crate::compile::Program;
+use std::cell::Cell;
+
 use crate::sim::clock::Clock;
-use crate::sim::race::{Blind, DirectForm, Observer, Setup, Stop};
+use crate::sim::race::{Setup, Start, Stay, Stop, WalkForm};
 use crate::sim::rare::error::RareError;
 use crate::sim::rare::event::Plan;
-use crate::sim::rare::levels::{PILOT, Start, Walks};
+use crate::sim::rare::levels::{PILOT, Walks};
 
 /// Share of the walks that should pass a level.
 const SHARE: f64 = 0.2;
 /// Maximum number of levels that a pilot may place.
-const MOST_LEVELS: usize = 4096;
+pub(super) const MOST_LEVELS: usize = 4096;
 
 /// Levels chosen by a pilot.
 #[derive(Debug, Default)]
@@ -20,56 +21,50 @@ pub(super) struct Pilot {
     pub(super) firings: u64,
 }
 
-/// Observes the highest importance that a walk reaches in tangible markings. The importance of a marking is the value
-/// of the importance expression; if the levels are times, it is the elapsed time plus the approximate remaining time.
-#[derive(Debug)]
-struct Peak<'p> {
-    plan: &'p Plan,
-    clock: Clock,
-    highest: f64,
-}
-
 impl Plan {
-    /// Returns the importance of a marking that lasts until the tick `to`.
-    fn importance(&self, marking: &[u32], to: u64, clock: Clock) -> f64 {
+    /// Returns the importance of a marking at a tick: the value of the importance expression, or, if the levels are
+    /// times, the elapsed time plus the approximate remaining time.
+    fn importance(&self, stay: &Stay<'_>, at: u64, clock: Clock) -> f64 {
         match self {
-            Self::Before { importance, .. } => importance.eval(marking),
-            Self::Beyond { left, .. } => clock.seconds(to) + left.as_ref().map_or(0.0, |left| left.eval(marking)),
+            Self::Before { importance, .. } => importance.eval(stay.marking),
+            Self::Beyond { left, .. } => {
+                clock.seconds(at) + left.as_ref().map_or(0.0, |left| left.at(stay, at, clock)[0])
+            }
         }
     }
-}
 
-impl Observer for Peak<'_> {
-    fn begin(&mut self) {
-        self.highest = f64::NEG_INFINITY;
-    }
-
-    fn pass(&mut self, marking: &[u32], _: u64, to: u64) {
-        self.highest = self.highest.max(self.plan.importance(marking, to, self.clock));
+    /// Returns the highest importance of a walk while it stays in a marking.
+    fn peak(&self, stay: &Stay<'_>, clock: Clock) -> f64 {
+        self.importance(stay, stay.from, clock).max(self.importance(stay, stay.to, clock))
     }
 }
 
-/// Finds levels such that about [`SHARE`] of the walks pass each.
-pub(super) fn find(plan: &Plan, effort: u32, setup: Setup<'_>) -> Result<Pilot, RareError> {
-    let last = DirectForm::new(setup);
+/// Finds fewer than `most` levels such that about [`SHARE`] of the walks pass each.
+pub(super) fn find(plan: &Plan, effort: u32, setup: Setup<'_>, direct: bool, most: usize) -> Result<Pilot, RareError> {
+    let last = WalkForm::new(setup, direct);
     let Setup { program, clock, .. } = setup;
     let mut pilot = Pilot::default();
-    let mut starts = vec![initial(program)];
-    let mut reached = plan.importance(&program.initial, 0, clock);
-    while pilot.levels.len() < MOST_LEVELS {
+    let mut starts = vec![Start::initial(program)];
+    let mut reached = plan.importance(&Stay::at(&program.initial, 0), 0, clock);
+    while pilot.levels.len() < most {
         // first walks to the end, to find out how far they get
         let number = 2 * pilot.levels.len() as u32;
         let walks = Walks { form: &last, number: PILOT, level: number, effort };
         let mut tops = Vec::with_capacity(effort as usize);
-        let limit = plan.limit(None, clock);
-        let is_whole = walks.each(Peak { plan, clock, highest: 0.0 }, &starts, limit, |walker, stop| {
+        let latest = plan.limit(None, clock);
+        let peak = Cell::new(f64::NEG_INFINITY);
+        let limit = |stay: &Stay<'_>| {
+            peak.set(plan.peak(stay, clock).max(peak.get()));
+            latest(stay)
+        };
+        let is_whole = walks.each(&starts, limit, |walker, stop| {
             pilot.firings += walker.firings();
-            let highest = walker.observer().highest;
+            let highest = peak.replace(f64::NEG_INFINITY);
             tops.push(match stop {
-                _ if plan.passes(walker, stop, limit).is_some() => f64::INFINITY,
+                _ if plan.passes(walker, stop).is_some() => f64::INFINITY,
                 Stop::Goal => highest,
                 // the marking in which the walk stays until its end
-                _ => highest.max(plan.importance(walker.marking(), walker.now(), clock)),
+                _ => highest.max(plan.peak(&walker.last_stay(), clock)),
             });
         })?;
         if !is_whole {
@@ -81,13 +76,12 @@ pub(super) fn find(plan: &Plan, effort: u32, setup: Setup<'_>) -> Result<Pilot, 
         }
         // then walks to the level, for the states in which they pass it
         let question = plan.question(Some(level));
-        let form = DirectForm::new(Setup { question: &question, ..setup });
+        let form = WalkForm::new(Setup { question: &question, ..setup }, direct);
         let walks = Walks { form: &form, number: PILOT, level: number + 1, effort };
         let mut passed = Vec::new();
-        let limit = plan.limit(Some(level), clock);
-        let is_whole = walks.each(Blind, &starts, limit, |walker, stop| {
+        let is_whole = walks.each(&starts, plan.limit(Some(level), clock), |walker, stop| {
             pilot.firings += walker.firings();
-            passed.extend(plan.passes(walker, stop, limit));
+            passed.extend(plan.passes(walker, stop));
         })?;
         if !is_whole {
             return Err(RareError::Stopped);
@@ -99,10 +93,6 @@ pub(super) fn find(plan: &Plan, effort: u32, setup: Setup<'_>) -> Result<Pilot, 
         (starts, reached) = (passed, level);
     }
     Err(RareError::NoWay { reached })
-}
-
-fn initial(program: &Program) -> Start {
-    Start { marking: program.initial.clone(), now: 0 }
 }
 
 /// Returns the highest level that [`SHARE`] of the walks reach. If this level is not above the previous level

@@ -145,14 +145,16 @@ fn what_cannot_be_split_is_refused() {
     let flat = run(&before("#(queue) >= 90", Some("#(queue) == 0"), Some("3")));
     assert_eq!(flat, Err(RareError::NoWay { reached: 3.0 }));
 
-    let mut b = NetBuilder::new("fixed");
-    let (start, end) = (b.place("start", 1), b.place("end", 0));
-    let t = b.transition("t", Timing::general(Law::Deterministic { delay: 2.0 }));
-    b.input(start, t, 1.0);
-    b.output(t, end, 1.0);
-    let fixed = b.build().unwrap();
-    let event = RareEvent::beyond(&fixed, None, 1.0, None).unwrap();
-    assert!(matches!(Splitting::default().run(&fixed, &event), Err(RareError::Delays(_))));
+    let mut b = NetBuilder::new("from nanoseconds to days");
+    for (name, delay) in [("short", 1e-9), ("long", 1e6)] {
+        let (start, end) = (b.place(format!("before {name}"), 1), b.place(format!("after {name}"), 0));
+        let t = b.transition(name, Timing::general(Law::Deterministic { delay }));
+        b.input(start, t, 1.0);
+        b.output(t, end, 1.0);
+    }
+    let wide = b.build().unwrap();
+    let event = RareEvent::beyond(&wide, None, 1.0, None).unwrap();
+    assert_eq!(Splitting::default().run(&wide, &event), Err(RareError::Delays));
 }
 
 /// 95% intervals cover the exact value in at least 272 of 300 runs.

@@ -3,12 +3,14 @@
 //!
 //! One draw takes [`Sampler::words`] words. Word `i` of draw `sample` has the address `sample * words + i`.
 
+mod aged;
 mod functions;
 mod tables;
 mod ticks;
 
+pub(crate) use aged::AgedSampler;
 pub(crate) use functions::{
-    Line, Positive, Product, lognormal, minus_log2, normal_row, normal_step, normal_sum, pareto, weibull,
+    Line, Positive, Product, is_upper, lognormal, minus_log2, normal_row, normal_step, normal_sum, pareto, weibull,
 };
 pub(crate) use tables::NORMAL_DEGREE;
 #[cfg(feature = "gpu")]
@@ -200,7 +202,7 @@ impl Transform {
             Self::LogNormal(line) => {
                 let bits = bits(word(0), word(1));
                 let (row, s) = normal_row(bits);
-                T::ticks_of(lognormal(*line, bits, normal_sum(row, s), row, s))
+                T::ticks_of(lognormal(*line, is_upper(bits), normal_sum(row, s), row, s))
             }
             Self::Weibull(line) => T::ticks_of(weibull(*line, minus_log2(bits(word(0), word(1))).logarithm())),
             Self::Pareto { power, scale } => {
@@ -217,4 +219,4 @@ pub(crate) fn bits(first: u32, second: u32) -> u64 {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -17,9 +17,14 @@ fn wide_clock() -> Clock {
 
 /// Probability of at most `t` seconds.
 fn distribution(law: &Law, t: f64) -> f64 {
+    1.0 - survival(law, t)
+}
+
+/// Probability of more than `t` seconds.
+pub(crate) fn survival(law: &Law, t: f64) -> f64 {
     match law {
-        Law::Deterministic { delay } => f64::from(t >= *delay),
-        Law::Uniform { low, high } => ((t - low) / (high - low)).clamp(0.0, 1.0),
+        Law::Deterministic { delay } => f64::from(t < *delay),
+        Law::Uniform { low, high } => ((high - t) / (high - low)).clamp(0.0, 1.0),
         Law::Erlang { stages, mean } => {
             let x = t * f64::from(*stages) / mean;
             let mut term = 1.0;
@@ -28,19 +33,17 @@ fn distribution(law: &Law, t: f64) -> f64 {
                 term *= x / f64::from(i);
                 sum += term;
             }
-            1.0 - (-x).exp() * sum
+            (-x).exp() * sum
         }
-        Law::Hyperexponential { branches } => {
-            branches.iter().map(|b| b.probability * (1.0 - (-t / b.mean).exp())).sum()
-        }
+        Law::Hyperexponential { branches } => branches.iter().map(|b| b.probability * (-t / b.mean).exp()).sum(),
         Law::LogNormal { mean, cv } => {
             let variance = (1.0 + cv * cv).ln();
             let mu = mean.ln() - variance / 2.0;
-            libm::erfc(-(t.ln() - mu) / (2.0 * variance).sqrt()) / 2.0
+            libm::erfc((t.ln() - mu) / (2.0 * variance).sqrt()) / 2.0
         }
-        Law::Weibull { shape, scale } => 1.0 - (-(t / scale).powf(*shape)).exp(),
-        Law::Pareto { shape, scale } => 1.0 - (1.0 + t / scale).powf(-shape),
-        Law::Empirical { samples } => samples.iter().filter(|&&s| s <= t).count() as f64 / samples.len() as f64,
+        Law::Weibull { shape, scale } => (-(t / scale).powf(*shape)).exp(),
+        Law::Pareto { shape, scale } => (1.0 + t / scale).powf(-shape),
+        Law::Empirical { samples } => samples.iter().filter(|&&s| s > t).count() as f64 / samples.len() as f64,
     }
 }
 
@@ -110,6 +113,33 @@ fn every_law_has_its_distribution() {
         check(&law, (0..COUNT).map(|r| sampler.draw(KEY, 3, 2, r) as f64 * clock().tick()).collect());
         // the samples of one owner in one replication are independent too
         check(&law, (0..50_000).map(|s| sampler.draw(KEY, 3, s, 8) as f64 * clock().tick()).collect());
+    }
+}
+
+/// Ages at which the tail probability is as small as 1e-15, and ages within the body of each distribution.
+#[test]
+fn a_delay_has_its_conditional_distribution_at_every_age() {
+    let n = 50_000;
+    for law in laws() {
+        let aged = AgedSampler::new(&law, clock());
+        let ages = (0..60).map(|i| 0.01 * 1.5_f64.powi(i)).filter(|age| survival(&law, *age) > 1e-15);
+        for age in ages.chain([0.0]) {
+            let ticks = clock().ticks(age);
+            let rest = survival(&law, age);
+            let word = |r: u64, i| Address { purpose: Purpose::Residual, owner: 4, sample: i }.word(KEY, r);
+            let mut delays: Vec<u64> = (0..n).map(|r| aged.draw(ticks, |i| word(r, i))).collect();
+            delays.sort_unstable();
+            assert!(delays[0] > ticks, "{law:?} {age}");
+            let mut distance: f64 = 0.0;
+            for (i, delay) in delays.iter().enumerate() {
+                if delays.get(i + 1).is_none_or(|next| next - delay > 1) {
+                    let exact = 1.0 - survival(&law, clock().seconds(delay + 1)) / rest;
+                    distance = distance.max((exact - (i + 1) as f64 / n as f64).abs());
+                }
+            }
+            // as in `check`
+            assert!(distance < 2.7 / (n as f64).sqrt(), "{law:?} {age}: distance {distance}");
+        }
     }
 }
 

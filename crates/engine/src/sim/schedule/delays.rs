@@ -3,8 +3,8 @@
 use crate::rng::{Address, exponential};
 use crate::sim::clock::{NEVER, Scale};
 use crate::sim::sampler::{
-    Line, NORMAL_DEGREE, Positive, Product, Ticks, Transform, bits, lognormal, minus_log2, normal_row, normal_step,
-    pareto, weibull,
+    Line, NORMAL_DEGREE, Positive, Product, Ticks, Transform, bits, is_upper, lognormal, minus_log2, normal_row,
+    normal_step, pareto, weibull,
 };
 use crate::sim::schedule::kernel::{LANES, Times, draw_words};
 
@@ -133,7 +133,7 @@ fn normal_power(delays: &mut [u64; LANES], words: Words, line: Line) {
         }
     }
     for lane in 0..LANES {
-        delays[lane] = u64::ticks_of(lognormal(line, bits[lane], sums[lane], rows[lane], positions[lane]));
+        delays[lane] = u64::ticks_of(lognormal(line, is_upper(bits[lane]), sums[lane], rows[lane], positions[lane]));
     }
 }
 

@@ -54,6 +54,11 @@ impl Positive {
         Self { mantissa: ((product << zeros) >> 32) as u32, exponent }
     }
 
+    /// The number as a float. Exact.
+    pub(crate) fn value(self) -> f64 {
+        f64::from(self.mantissa) * f64::from(self.exponent - 31).exp2()
+    }
+
     /// The binary logarithm as Q32.32.
     #[inline(always)]
     pub(crate) fn logarithm(self) -> i64 {
@@ -159,13 +164,19 @@ pub(crate) fn normal_row(bits: u64) -> (u32, u32) {
     let odd = bits | 1;
     let tail = if is_upper(bits) { odd.wrapping_neg() } else { odd };
     let zeros = tail.leading_zeros();
-    let w = !(tail << zeros);
+    row_of(zeros, tail << zeros)
+}
+
+/// The row and the position for a tail probability: leading zeros of its 64 bits, and the bits from the first one on.
+#[inline(always)]
+fn row_of(zeros: u32, bits: u64) -> (u32, u32) {
+    let w = !bits;
     ((zeros << 3).wrapping_sub(8) + (w >> 60) as u32, (w >> 28) as u32)
 }
 
 /// Returns true if the normal variate of a uniform number is positive.
 #[inline(always)]
-fn is_upper(bits: u64) -> bool {
+pub(crate) fn is_upper(bits: u64) -> bool {
     bits >> 63 == 1
 }
 
@@ -233,10 +244,23 @@ impl Line {
 pub(crate) const NORMAL_BITS: u32 = 28;
 pub(crate) const LOG_BITS: u32 = 26;
 
-/// `2^(base + slope * z)` for the standard normal variate `z` of `bits`, from the sum after all steps.
+/// `2^(base + slope * z)` for a standard normal variate `z` (positive if `upper`), from the sum after all steps.
 #[inline(always)]
-pub(crate) fn lognormal(line: Line, bits: u64, sum: u32, row: u32, s: u32) -> Positive {
-    power_of_two(line.value_at(normal_value(sum, row, s), is_upper(bits)))
+pub(crate) fn lognormal(line: Line, upper: bool, sum: u32, row: u32, s: u32) -> Positive {
+    power_of_two(line.value_at(normal_value(sum, row, s), upper))
+}
+
+/// As [`lognormal`], for the variate that a standard normal variate exceeds with probability `2^-e`. The probability of
+/// both tails is at least 2^-64.
+pub(crate) fn lognormal_beyond(line: Line, e: Positive) -> Positive {
+    let beyond = power_of_two(-(e.value() * 32_f64.exp2()).round().min(64.0 * 32_f64.exp2()) as i64);
+    let upper = e.exponent >= 0;
+    let tail = if upper { beyond } else { power_minus_one(e).times(beyond) };
+    let zeros = (-1 - tail.exponent).clamp(0, 63).cast_unsigned();
+    // the table starts just below the probability 1/2
+    let (zeros, mantissa) = if zeros == 0 { (1, u32::MAX) } else { (zeros, tail.mantissa) };
+    let (row, s) = row_of(zeros, u64::from(mantissa) << 32);
+    lognormal(line, upper, normal_sum(row, s), row, s)
 }
 
 /// `2^(base + slope * log)` for the binary logarithm of an exponential variate, as Q32.32.

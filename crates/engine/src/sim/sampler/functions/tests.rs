@@ -74,18 +74,14 @@ fn minus_ln(bits: u64) -> f64 {
     if u <= 0.5 { -libm::log(u) } else { -libm::log1p(-rest) }
 }
 
-fn value(x: Positive) -> f64 {
-    f64::from(x.mantissa) * f64::from(x.exponent - 31).exp2()
-}
-
 #[test]
 fn the_logarithm_is_within_its_bound() {
     for bits in uniforms() {
         let (e, exact) = (minus_log2(bits), minus_ln(bits) / LN_2);
-        let error = value(e) - exact;
+        let error = e.value() - exact;
         assert!(e.mantissa >> 31 == 1, "{e:?}");
         assert!(error.abs() < exact * (-29_f64).exp2() + (-63_f64).exp2(), "{bits:#x}: {error:e}");
-        let error = e.logarithm() as f64 / 32_f64.exp2() - libm::log2(value(e));
+        let error = e.logarithm() as f64 / 32_f64.exp2() - libm::log2(e.value());
         assert!(error.abs() < (-29_f64).exp2(), "{e:?}: {error:e}");
     }
 }
@@ -103,10 +99,10 @@ fn the_power_of_two_is_within_its_bound() {
     for exponent in -70..6 {
         for mantissa in (1_u32 << 31..=u32::MAX).step_by(3_333_333) {
             let y = Positive { mantissa, exponent };
-            let exact = libm::expm1(value(y) * LN_2);
+            let exact = libm::expm1(y.value() * LN_2);
             let got = power_minus_one(y);
-            let error = value(got) / exact - 1.0;
-            assert!(got.mantissa >> 31 == 1 && error.abs() < (1.0 + value(y)) * (-29_f64).exp2(), "{y:?}: {error:e}");
+            let error = got.value() / exact - 1.0;
+            assert!(got.mantissa >> 31 == 1 && error.abs() < (1.0 + y.value()) * (-29_f64).exp2(), "{y:?}: {error:e}");
         }
     }
 }
@@ -139,7 +135,7 @@ fn a_product_of_uniform_numbers_is_within_its_bound() {
         for words in [words(seed).collect::<Vec<_>>(), vec![u32::MAX; 3], vec![0; 1000], vec![seed]] {
             let exact: f64 =
                 words.iter().map(|&w| -libm::log1p((f64::from(w) + 0.5) / 32_f64.exp2() - 1.0) / LN_2).sum();
-            let got = value(words.iter().fold(Product::ONE, |product, &word| product.factor(word)).logarithm());
+            let got = words.iter().fold(Product::ONE, |product, &word| product.factor(word)).logarithm().value();
             let bound = words.len() as f64 * 1.5 * (-31_f64).exp2() + exact * (-29_f64).exp2();
             assert!((got - exact).abs() <= bound, "{seed} {}: {got} {exact}", words.len());
         }

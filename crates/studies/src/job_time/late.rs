@@ -1,0 +1,108 @@
+//! The probability that a job finishes after a deadline, by splitting, if few replications did.
+
+use serde::{Deserialize, Serialize};
+
+use crate::answer::phases_if_possible;
+use crate::estimate::Measured;
+use crate::net::Net;
+use crate::runs::JobTimes;
+use crate::sim::{Ensemble, RareEvent, Samples, Splitting};
+use crate::watch::{Quiet, Watch};
+
+/// Number of late replications from which their share is precise enough.
+pub const FEW_LATE: u64 = 30;
+/// Number of walks on each level of a batch, unless another number is requested.
+const EFFORT: u32 = 500;
+/// Minimum number of walks on each level, below which intervals are unreliable.
+const LEAST_EFFORT: u32 = 100;
+/// Number of batches.
+const BATCHES: u32 = 16;
+/// Maximum number of firings of all walks, if each walk fires as often as a replication: some seconds of work.
+const FIRINGS: f64 = 4e8;
+/// Number of levels on which the budget of firings is based. A probability of 1e-9 needs about 13.
+const LEVELS: f64 = 13.0;
+
+/// Settings of the splitting after a simulation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LateSettings {
+    /// Number of walks on each level of a batch. By default 500, fewer for large jobs, so that the estimate takes some
+    /// seconds.
+    pub effort: Option<u32>,
+    /// Confidence level of the interval.
+    pub level: f64,
+}
+
+/// The probability of finishing after a deadline, by splitting.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LateSection {
+    /// The probability; its samples are batches.
+    pub probability: Measured,
+    /// Standard error divided by the probability; none if no walk finished late.
+    pub relative_error: Option<f64>,
+    /// Number of levels.
+    pub levels: usize,
+    /// Number of walks on each level of a batch.
+    pub effort: u32,
+}
+
+impl LateSettings {
+    /// Estimates the probability that a job's net ends after `deadline_s`; none if enough replications did.
+    ///
+    /// # Errors
+    ///
+    /// The reason why there is no estimate.
+    pub(super) fn estimate(
+        self,
+        net: &Net,
+        deadline_s: f64,
+        samples: &Samples,
+        ensemble: &Ensemble,
+        watch: &dyn Watch,
+    ) -> Option<Result<LateSection, String>> {
+        let ticks = samples.clock.ticks(deadline_s);
+        let done = samples.passage_histogram.cdf(ticks).unwrap_or(0.0) * samples.passage_histogram.count() as f64;
+        let late = samples.replications.saturating_sub(done.round() as u64);
+        (late < FEW_LATE).then(|| self.split(net, deadline_s, samples, ensemble, watch))
+    }
+
+    fn split(
+        self,
+        net: &Net,
+        deadline_s: f64,
+        samples: &Samples,
+        ensemble: &Ensemble,
+        watch: &dyn Watch,
+    ) -> Result<LateSection, String> {
+        let firings = samples.firings as f64 / samples.replications.max(1) as f64;
+        let affordable = (FIRINGS / (f64::from(BATCHES) * LEVELS * firings.max(1.0))) as u32;
+        let effort = self.effort.unwrap_or_else(|| affordable.min(EFFORT));
+        if self.effort.is_none() && effort < LEAST_EFFORT {
+            return Err(format!("a replication has {firings:.0} firings, so splitting would take long"));
+        }
+        let net = phases_if_possible(net);
+        let event = RareEvent::Beyond { goal: None, limit_s: deadline_s, left: None };
+        let splitting = Splitting {
+            effort,
+            batches: BATCHES,
+            seed: ensemble.seed,
+            threads: ensemble.threads,
+            level: self.level,
+            watch: &Quiet(watch),
+            ..Splitting::default()
+        };
+        let found = splitting.run(&net, &event).map_err(|error| error.to_string())?;
+        Ok(LateSection {
+            probability: found.probability,
+            relative_error: found.relative_error,
+            levels: found.levels.len(),
+            effort,
+        })
+    }
+}
+
+/// The reason why there is no splitting for a job whose runs differ, if few of `replications` runs are late.
+pub fn few_late_runs(times: &JobTimes, deadline_s: f64, replications: u64) -> Option<String> {
+    let late = (1.0 - times.cdf(deadline_s)) * replications as f64;
+    (late < FEW_LATE as f64).then(|| "splitting does not model the spread between whole runs".to_owned())
+}
