@@ -1,5 +1,5 @@
 // IEEE 754 binary64 arithmetic by 32-bit integers, rounded to nearest, ties to even.
-// Twin: crates/engine/src/sim/gpu/double.rs (double_negated, double_abs, double_is_nan, double_is_finite, double_is_zero, double_equal, double_less, double_less_or_equal, double_min, double_max, double_sum, double_difference, double_product, double_quotient, double_remainder, double_sqrt, double_floor, double_ceil, double_trunc, double_round_even, double_round_half_away, double_of_word, double_of_pair, pair_of_double, word_of_double, double_power_of_two, double_scaled)
+// Twin: crates/engine/src/sim/gpu/double.rs (double_negated, double_abs, double_is_nan, double_is_finite, double_is_zero, double_equal, double_less, double_less_or_equal, double_min, double_max, double_sum, double_difference, double_product, double_quotient, double_remainder, double_sqrt, double_floor, double_ceil, double_trunc, double_round_even, double_round_half_away, double_of_word, double_of_pair, double_of_quad, pair_of_double, word_of_double, double_power_of_two, double_scaled)
 // A number is the pair (low, high) of words of its bits. Subnormal numbers, infinities and signed zeros are as in the
 // standard; a NaN may be any NaN. Needs a product file and pair.wgsl, no globals.
 // Loops: at most 75 iterations in a remainder, 55 in a root, none elsewhere.
@@ -314,6 +314,19 @@ fn double_of_word(word: u32) -> vec2<u32> {
 
 fn double_of_pair(value: vec2<u32>) -> vec2<u32> {
     return double_normalised(0u, 1086, value);
+}
+
+// the nearest number to an integer of 128 bits
+fn double_of_quad(low: vec2<u32>, high: vec2<u32>) -> vec2<u32> {
+    let zeros = leading_zeros(high);
+    if zeros == 64u {
+        return double_of_pair(low);
+    }
+    // the upper 64 bits from the first that is set, the last also for all below it
+    let lost = shifted_left(low, zeros);
+    let upper = shifted_left(high, zeros) | select(shifted_right(low, 64u - zeros), vec2<u32>(0u, 0u), zeros == 0u);
+    let more = select(0u, 1u, any(lost != vec2<u32>(0u, 0u)));
+    return double_normalised(0u, 1150 - i32(zeros), vec2<u32>(upper.x | more, upper.y));
 }
 
 // the integer part, or the nearest number that 64 bits have; 0 of a NaN

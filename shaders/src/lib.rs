@@ -36,6 +36,8 @@ pub mod shared {
 
 /// Kernels, and the parts that only one kernel has.
 pub mod kernel {
+    /// Averages over replications, in the order of the CPU: units of 16, merged pairwise in a binary tree.
+    pub const AVERAGE: &str = include_str!("../average.wgsl");
     /// In place of double.wgsl and code.wgsl, for nets and questions without marking expressions: nothing of this is called.
     pub const NO_CODE: &str = include_str!("../no_code.wgsl");
     /// Proof that a dispatch ran to its end.

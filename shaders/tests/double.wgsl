@@ -39,7 +39,8 @@ fn answer(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
         case 28u: { return vec2<u32>(reciprocal(a.x | 0x80000000u), 0u); }
         case 29u: { return units(a, bitcast<i32>(b.x)); }
         case 30u: { return delay(b.x, a, bitcast<i32>(b.y)); }
-        default: { return selection(b.x, a); }
+        case 31u: { return selection(b.x, a); }
+        default: { return double_of_quad(a, b); }
     }
 }
 

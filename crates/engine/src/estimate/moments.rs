@@ -200,6 +200,13 @@ impl FloatMoments {
         self.min = self.min.min(sample);
         self.max = self.max.max(sample);
     }
+
+    /// The moments with these fields, as another computation of the same operations gives them.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn of_fields(count: u64, [mean, squares, min, max]: [f64; 4]) -> Self {
+        Self { count, mean, squares, min, max }
+    }
+
     /// The moments of the samples times `factor`, which is above 0.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {

@@ -85,8 +85,13 @@ pub(in crate::sim) struct AverageTree(Vec<Subtree>);
 impl AverageTree {
     /// Adds the unit of replications that starts with number `replication`, the next one.
     pub(in crate::sim) fn push_unit(&mut self, replication: u64, unit: &Averages) {
-        if !unit.is_nothing() {
-            self.push(Subtree { leaf: replication / FLOAT_UNIT, height: 0, sum: unit.clone() });
+        self.push_units(replication, 0, unit.clone());
+    }
+
+    /// Adds a complete subtree of units; the first starts with number `replication`.
+    pub(in crate::sim) fn push_units(&mut self, replication: u64, height: u32, sum: Averages) {
+        if !sum.is_nothing() {
+            self.push(Subtree { leaf: replication / FLOAT_UNIT, height, sum });
         }
     }
 

@@ -150,10 +150,11 @@ impl Samples {
         }
     }
 
-    /// Adds the averages of a unit of replications that starts `offset` after the first replication.
+    /// Adds the averages of 2^`height` units, merged as the tree merges them. The first of these units starts `offset`
+    /// after the first replication, and its number is a multiple of 2^`height`.
     #[cfg(feature = "gpu")]
-    pub(in crate::sim) fn push_unit(&mut self, offset: u64, unit: &Averages) {
-        self.tree.push_unit(self.first + offset, unit);
+    pub(in crate::sim) fn push_units(&mut self, offset: u64, height: u32, sum: Averages) {
+        self.tree.push_units(self.first + offset, height, sum);
     }
 
     /// Applies a change to all averages.

@@ -153,10 +153,13 @@ impl GpuBatch {
                 "{points} schedules are too many for the device's buffers"
             )]));
         }
+        // programs of other lengths ran before
+        let longest =
+            loaded.code.segments.iter().map(|segment| u64::from(segment.end - segment.start)).max().unwrap_or(1);
         let (mut at, end) = (first, first + count);
         while at < end {
             let first_quad = at / 4;
-            let per_point = (end.div_ceil(4) - first_quad).min((self.pace.next().min(most) / points).max(1));
+            let per_point = (end.div_ceil(4) - first_quad).min((self.pace.next_at(longest).min(most) / points).max(1));
             let begin = at - 4 * first_quad;
             let chunk =
                 Chunk { first_quad, quads: per_point as u32, begin, end: (end - 4 * first_quad).min(4 * per_point) };

@@ -34,7 +34,7 @@ pub(crate) struct Column {
 impl Reducer {
     pub(crate) fn new(gpu: &Gpu) -> Result<Self, GpuError> {
         Ok(Self {
-            kernel: gpu.kernel("reduce", &shader::reduce(gpu.int64))?,
+            kernel: gpu.fixed_kernel("reduce", shader::reduce)?,
             partials: gpu.storage(u64::from(MOST_GROUPS) * size_of::<Partial>() as u64)?,
             buckets: gpu.storage(TickHistogram::BUCKETS as u64 * 4)?,
         })

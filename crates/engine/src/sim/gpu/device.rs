@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::sim::gpu::error::GpuError;
+use crate::sim::gpu::execute::Kernel;
 
 /// Kind of an adapter, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -126,6 +127,8 @@ pub struct Gpu {
     pub(crate) tile_bytes: u32,
     lost: Arc<Mutex<Option<String>>>,
     pub(in crate::sim::gpu) proof: Proof,
+    /// Kernels that are the same for all nets, once they are compiled.
+    pub(in crate::sim::gpu) fixed_kernels: Mutex<Vec<Kernel>>,
     abandoned: AtomicBool,
 }
 
@@ -203,8 +206,18 @@ impl Gpu {
         }));
         let proof = Proof::new(&device);
         let tile_bytes = device.limits().max_compute_workgroup_storage_size;
-        let abandoned = AtomicBool::new(false);
-        Ok(Self { device, queue, facts, int64, loop_budget: u32::MAX, tile_bytes, lost, proof, abandoned })
+        Ok(Self {
+            device,
+            queue,
+            facts,
+            int64,
+            loop_budget: u32::MAX,
+            tile_bytes,
+            lost,
+            proof,
+            fixed_kernels: Mutex::default(),
+            abandoned: AtomicBool::new(false),
+        })
     }
 
     /// Abandons the device: its handles are never dropped, because dropping them makes wgpu wait for the

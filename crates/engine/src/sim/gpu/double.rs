@@ -108,6 +108,10 @@ pub(crate) fn double_of_pair(value: u64) -> u64 {
     double(value as f64)
 }
 
+pub(crate) fn double_of_quad(low: u64, high: u64) -> u64 {
+    double((u128::from(high) << 64 | u128::from(low)) as f64)
+}
+
 pub(crate) fn pair_of_double(a: u64) -> u64 {
     number(a) as u64
 }

@@ -67,6 +67,10 @@ pub(crate) const CARD_FILL: u64 = 1 << 16;
 
 /// Sizes of dispatches or chunks, adapted to the time of the last one.
 ///
+/// The work of a dispatch has two dimensions, such as lanes and steps. A pace controls one of them; the caller reports the
+/// other one as the breadth of the next dispatch. If the breadth grows, the size shrinks as if the time were
+/// proportional to the breadth. On a GPU that is not full yet, this is too cautious, and later sizes grow again.
+///
 /// On a CPU, time grows with the size. On a GPU, time stays the same until the GPU is full, so a size that takes longer than the
 /// target may still be too small. Therefore sizes grow as long as each replication becomes cheaper. A size shrinks only
 /// if it takes longer than a maximum time, and not below the size that fills the GPU.
@@ -82,6 +86,8 @@ pub(crate) struct Pace {
     last: Option<(Duration, u64)>,
     /// The previous size, and the time \[s\] per unit of this size.
     before: Option<(u64, f64)>,
+    /// Breadth of the last dispatch, if the caller reports it.
+    breadth: Option<u64>,
 }
 
 impl Pace {
@@ -92,7 +98,7 @@ impl Pace {
 
     /// Sizes for which a piece of work takes the target time or, if larger sizes are cheaper, up to the longest time.
     pub(crate) fn with_target(first: u64, most: u64, target: Duration, longest: Duration) -> Self {
-        Self { size: first.min(most), least: 1, most, target, longest, last: None, before: None }
+        Self { size: first.min(most), least: 1, most, target, longest, last: None, before: None, breadth: None }
     }
 
     /// The same with a minimum size, which available memory may reduce.
@@ -130,6 +136,19 @@ impl Pace {
             let next = size as f64 * factor.clamp(1.0 / GROWTH, GROWTH);
             self.before = Some((size, cost));
             self.size = (next as u64).clamp(self.least, self.most);
+        }
+        self.size
+    }
+
+    /// The size of the next dispatch, whose work per unit of size is proportional to `breadth` on a full device.
+    pub(crate) fn next_at(&mut self, breadth: u64) -> u64 {
+        self.next();
+        let breadth = breadth.max(1);
+        if let Some(before) = self.breadth.replace(breadth).filter(|before| *before < breadth) {
+            let size = u128::from(self.size) * u128::from(before) / u128::from(breadth);
+            self.size = (size as u64).clamp(self.least, self.most);
+            // costs of another breadth are not comparable
+            self.before = None;
         }
         self.size
     }
@@ -203,6 +222,35 @@ mod tests {
                     size as f64 >= 0.3 * full || took > 0.03,
                     "{constant_s} {full} {noise}: {size} at the end, {took} s"
                 );
+            }
+        }
+    }
+
+    /// The number of lanes changes from chunk to chunk, and the time of a step is constant up to some number of lanes,
+    /// then proportional to it: fast, slow and noisy devices. No dispatch takes four times its target time, unless it has
+    /// one step. At the end of a long chunk, the steps fill the target time, or are at their maximum.
+    ///
+    /// This test was seen to fail if the number of lanes does not change the steps, with dispatches of 12 times the target.
+    #[test]
+    fn more_lanes_mean_fewer_steps() {
+        let lanes = [64, 4096, 32_768, 262_144, 64, 262_144, 100_032, 262_144, 1024];
+        for (step_s, full) in
+            [(3e-6, 130_000.0), (5e-5, 1.0), (2e-7, 64.0), (4e-5, 4096.0), (0.01, 1000.0), (1e-5, 20_000.0)]
+        {
+            for noise in [0.0, 0.2] {
+                let mut pace = Pace::new(16, 1 << 14);
+                for (turn, lanes) in lanes.into_iter().flat_map(|lanes| [lanes; 12]).enumerate() {
+                    let steps = pace.next_at(lanes);
+                    let wave = 1.0 + noise * (turn as f64 * 2.4).sin();
+                    let time = 5e-5 + steps as f64 * step_s * (lanes as f64 / full).max(1.0) * wave;
+                    assert!(time < 0.24 || steps == 1, "{step_s} {full} {noise}: {steps} steps of {lanes} took {time}");
+                    let settled = turn % 12 == 11;
+                    assert!(
+                        !settled || time > 0.03 || steps == 1 << 14,
+                        "{step_s} {full} {noise}: {steps} took {time}"
+                    );
+                    pace.took(steps, Duration::from_secs_f64(time));
+                }
             }
         }
     }

@@ -23,7 +23,7 @@ const PROOF_BINDING: u32 = 7;
 const PROOF_BYTES: u64 = 4;
 
 /// A compute pipeline.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Kernel {
     pipeline: wgpu::ComputePipeline,
     name: &'static str,
@@ -80,6 +80,17 @@ impl Gpu {
             Ok(pipeline) => Ok(Kernel { pipeline, name }),
             Err(error) => Err(GpuError::Shader { shader: name, message: error.to_string() }),
         }
+    }
+
+    /// Compiles a shader that is the same for all nets, once for the device.
+    pub(crate) fn fixed_kernel(&self, name: &'static str, source: fn(bool) -> String) -> Result<Kernel, GpuError> {
+        let mut compiled = self.fixed_kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kernel) = compiled.iter().find(|kernel| kernel.name == name) {
+            return Ok(kernel.clone());
+        }
+        let kernel = self.kernel(name, &source(self.int64))?;
+        compiled.push(kernel.clone());
+        Ok(kernel)
     }
 
     fn buffer(&self, bytes: u64, usage: wgpu::BufferUsages) -> Result<wgpu::Buffer, GpuError> {

@@ -49,6 +49,34 @@ pub(crate) struct ReduceRun {
     pub(crate) padding: [u32; 2],
 }
 
+/// Parameters of one dispatch of `shaders/average.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct AverageRun {
+    pub(crate) warm_up: [u32; 2],
+    pub(crate) tick: [u32; 2],
+    pub(crate) count: u32,
+    pub(crate) units: u32,
+    pub(crate) offset: u32,
+    pub(crate) blocks: u32,
+    pub(crate) first: u32,
+    pub(crate) end_column: u32,
+    pub(crate) taken_column: u32,
+    pub(crate) padding: u32,
+}
+
+/// Moments of one quantity over a unit or a block of units.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct Average {
+    pub(crate) mean: [u32; 2],
+    pub(crate) squares: [u32; 2],
+    pub(crate) min: [u32; 2],
+    pub(crate) max: [u32; 2],
+    pub(crate) count: u32,
+    pub(crate) padding: u32,
+}
+
 /// Exact moments of one workgroup's share of a column.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]

@@ -11,6 +11,7 @@
 //! * A [`Card`] runs many nets; schedules of one plan run together, as one batch with separate rates.
 //! * [`GpuError`] describes the problem and the remedy.
 
+mod averages;
 mod batch;
 mod card;
 mod code;

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::sim::NEVER;
-use crate::sim::averages::{Averages, FLOAT_UNIT};
+use crate::sim::averages::FLOAT_UNIT;
+use crate::sim::gpu::averages::Averager;
 use crate::sim::gpu::columns::{Column, Reducer};
 use crate::sim::gpu::device::Gpu;
 use crate::sim::gpu::engine::{CARD_FILL, DeviceEngine, DeviceFault, Pace};
@@ -16,7 +17,7 @@ use crate::sim::gpu::race_code::RaceCode;
 use crate::sim::gpu::race_forms::{self, Form, FormFacts};
 use crate::sim::gpu::race_layout::Columns;
 use crate::sim::gpu::shader;
-use crate::sim::question::{MAX_FIRINGS, Question};
+use crate::sim::question::MAX_FIRINGS;
 use crate::sim::race::Setup;
 use crate::sim::samples::Samples;
 
@@ -43,6 +44,7 @@ pub(crate) struct GpuRace<'a> {
     columns: Columns,
     kernel: Kernel,
     reducer: Reducer,
+    averager: Option<Averager>,
     tables: wgpu::Buffer,
     control: wgpu::Buffer,
     /// Number of words of a lane.
@@ -99,6 +101,7 @@ impl<'a> GpuRace<'a> {
         let this = Self {
             kernel: gpu.kernel("race", &source)?,
             reducer: Reducer::new(gpu)?,
+            averager: Averager::new(gpu, setup, columns)?,
             tables: gpu.storage_with(&code.tables)?,
             control: gpu.storage(4 * CONTROL as u64)?,
             state: gpu.storage(16)?,
@@ -110,7 +113,7 @@ impl<'a> GpuRace<'a> {
             columns,
             max_firings: question.max_firings.unwrap_or(MAX_FIRINGS).min(firings),
             steps: Pace::new(FIRST_STEPS, most_steps.min(MOST_STEPS)),
-            chunk: Pace::with_target(FIRST_CHUNK, room.min(1 << 26), CHUNK, LONGEST_CHUNK).at_least(fill),
+            chunk: Pace::with_target(FIRST_CHUNK, room.min(1 << 25), CHUNK, LONGEST_CHUNK).at_least(fill),
             times: GpuTimes { setup: started.elapsed(), ..GpuTimes::default() },
             gpu: Arc::clone(gpu),
             setup,
@@ -161,7 +164,7 @@ impl<'a> GpuRace<'a> {
                 first: pair(first),
                 count: count as u32,
                 lanes: lanes as u32,
-                steps: self.steps.next() as u32,
+                steps: self.steps.next_at(lanes) as u32,
                 horizon: u32::from(horizon.is_some()),
                 last_tick: pair(horizon.map_or(NEVER - 1, |horizon| clock.ticks(horizon))),
                 warm_up: pair(clock.ticks(self.setup.question.warm_up)),
@@ -235,12 +238,14 @@ impl<'a> GpuRace<'a> {
             let last = self.column(self.columns.groups + 2 * group + 1, count);
             own.last = self.reducer.moments(&self.gpu, &self.results, last, &mut times)?;
         }
+        if let Some(averager) = &self.averager {
+            averager.add(&self.gpu, &self.results, &mut part, &mut times)?;
+        }
         self.times = times;
         if self.setup.keep_times {
             part.passage_times = self.values(Columns::PASSAGE, count)?;
             part.passage_times.retain(|time| *time < NEVER);
         }
-        Floats::read(self, count)?.add_to(&mut part, count);
         samples.append(&part);
         Ok(())
     }
@@ -248,70 +253,6 @@ impl<'a> GpuRace<'a> {
 
 fn unfinished(what: String) -> DeviceFault {
     GpuError::Unfinished { kernel: "race", what }.into()
-}
-
-/// Observations that are floats, one column each; a column may be absent.
-#[derive(Default)]
-struct Floats {
-    tokens: Vec<Vec<Option<f64>>>,
-    throughput: Vec<Vec<Option<f64>>>,
-    rewards: Vec<Vec<Option<f64>>>,
-    snapshots: Vec<Vec<Option<f64>>>,
-}
-
-impl Floats {
-    fn read(race: &mut GpuRace<'_>, count: u64) -> Result<Self, GpuError> {
-        let Question { warm_up, rewards, snapshots, tokens, throughput, .. } = race.setup.question;
-        let (columns, clock, program) = (race.columns, race.setup.clock, race.setup.program);
-        let warm_up = clock.ticks(*warm_up);
-        let mut this = Self::default();
-        for i in 0..rewards.len() as u32 {
-            let sums = race.values(columns.rewards + i, count)?;
-            this.rewards.push(sums.into_iter().map(|bits| Some(f64::from_bits(bits))).collect());
-        }
-        if !snapshots.is_empty() {
-            let taken = race.values(columns.taken, count)?;
-            for i in 0..snapshots.len() as u32 {
-                let values = race.values(columns.snapshots + i, count)?;
-                let values = values.into_iter().zip(&taken);
-                let there = values.map(|(bits, taken)| (u64::from(i) < *taken).then(|| f64::from_bits(bits)));
-                this.snapshots.push(there.collect());
-            }
-        }
-        let Some(end) = columns.end else { return Ok(this) };
-        // observed time in ticks, if it is recorded
-        let ends = race.values(end, count)?;
-        let observed: Vec<Option<f64>> =
-            ends.iter().map(|&end| (end > warm_up).then(|| (end - warm_up) as f64)).collect();
-        if *tokens {
-            for i in 0..program.counters() as u32 {
-                let low = race.values(columns.areas + 2 * i, count)?;
-                let high = race.values(columns.areas + 2 * i + 1, count)?;
-                let areas = low.into_iter().zip(high).map(|(low, high)| u128::from(high) << 64 | u128::from(low));
-                this.tokens.push(areas.zip(&observed).map(|(area, ticks)| ticks.map(|t| area as f64 / t)).collect());
-            }
-        }
-        if *throughput {
-            let tick = clock.tick();
-            for i in 0..program.transitions() as u32 {
-                let counts = race.values(columns.counts + i, count)?;
-                let rates = counts.into_iter().zip(&observed);
-                this.throughput.push(rates.map(|(n, ticks)| ticks.map(|t| n as f64 / (t * tick))).collect());
-            }
-        }
-        Ok(this)
-    }
-
-    /// Adds the observations in the same units of replications as the CPU.
-    fn add_to(&self, part: &mut Samples, count: u64) {
-        let columns = [&self.tokens, &self.throughput, &self.rewards, &self.snapshots];
-        for offset in (0..count).step_by(FLOAT_UNIT as usize) {
-            let rows = offset as usize..count.min(offset + FLOAT_UNIT) as usize;
-            let moments = |column: &Vec<Option<f64>>| column[rows.clone()].iter().flatten().copied().collect();
-            let [tokens, throughput, rewards, snapshots] = columns.map(|columns| columns.iter().map(moments).collect());
-            part.push_unit(offset, &Averages { tokens, throughput, rewards, snapshots });
-        }
-    }
 }
 
 impl DeviceEngine for GpuRace<'_> {

@@ -81,6 +81,11 @@ pub(crate) fn reduce(int64: bool) -> String {
     join(int64, &[kernel::REDUCE])
 }
 
+/// Averages over replications.
+pub(crate) fn average(int64: bool) -> String {
+    join(int64, &[DOUBLE, kernel::AVERAGE])
+}
+
 /// The self-test.
 pub(crate) fn self_test(int64: bool) -> String {
     join(int64, &[kernel::SELF_TEST])

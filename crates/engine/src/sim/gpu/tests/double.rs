@@ -87,6 +87,7 @@ fn functions() -> Vec<Function> {
         double(22, "of_pair", |a, _| on_cpu::double_of_pair(a)),
         other(23, "pair_of_double", |a, _| on_cpu::pair_of_double(a)),
         other(24, "word_of_double", |a, _| u64::from(on_cpu::word_of_double(a))),
+        double(32, "of_quad", on_cpu::double_of_quad),
         other(27, "leading_zeros", |a, _| u64::from(twin::leading_zeros(a))),
         other(28, "reciprocal", |a, _| u64::from(twin::reciprocal(a as u32 | 1 << 31))),
     ]

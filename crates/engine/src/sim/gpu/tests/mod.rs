@@ -6,6 +6,7 @@ mod direct_law;
 mod double;
 mod drivers;
 mod faults;
+mod features;
 mod law;
 mod race;
 mod relay;

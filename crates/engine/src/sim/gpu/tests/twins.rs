@@ -6,7 +6,7 @@ use std::path::Path;
 
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
-use crate::sim::gpu::layout::{Partial, RaceRun, ReduceRun, ScheduleRun};
+use crate::sim::gpu::layout::{Average, AverageRun, Partial, RaceRun, ReduceRun, ScheduleRun};
 use crate::sim::gpu::shader::{self, Slots};
 
 fn read(path: &Path) -> String {
@@ -84,6 +84,12 @@ fn structs_have_the_same_layout_on_both_sides() {
     let reduce = parse(&shader::reduce(false));
     mirror!(&reduce, ReduceRun { limit, begin, end, share, histogram, padding });
     mirror!(&reduce, Partial { squares, sum, min, max, count, seen });
+    let average = parse(&shader::average(false));
+    mirror!(
+        &average,
+        AverageRun { warm_up, tick, count, units, offset, blocks, first, end_column, taken_column, padding }
+    );
+    mirror!(&average, Average { mean, squares, min, max, count, padding });
     let race = parse(&race_shaders()[0]);
     mirror!(&race, RaceRun { key, first, count, lanes, steps, horizon, last_tick, warm_up, max_firings, padding });
 }
@@ -102,6 +108,7 @@ fn every_shader_is_valid_in_every_variant() {
             shader::schedule(int64, Slots::Private(3), true, false),
             shader::schedule(int64, Slots::Memory, false, true),
             shader::reduce(int64),
+            shader::average(int64),
             shader::self_test(int64),
         ]);
     }
@@ -123,6 +130,7 @@ fn fixed_kernels() -> Vec<(&'static str, String)> {
         ("schedule-words", shader::schedule(false, Slots::Private(3), false, false)),
         ("schedule-memory", shader::schedule(true, Slots::Memory, false, false)),
         ("reduce", shader::reduce(true)),
+        ("average", shader::average(true)),
         ("race-direct", plain_direct),
         ("race-direct-rich", rich_direct),
         ("race-clock", plain_clock),
