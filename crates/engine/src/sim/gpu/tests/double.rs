@@ -183,7 +183,7 @@ fn random_pairs(words: &mut Words, count: usize) -> Vec<[u64; 2]> {
 
 /// This test was seen to fail with ties rounded away from 0, with the shifted-out bits ignored (in sums, in either word
 /// of products, in quotients, in roots), with no correction of a digit of the quotient or of the reciprocal, with a
-/// guessed digit that is too large and not reduced, with a remainder that stops 28 bits early, with subnormal results
+/// guessed digit that is too large and not reduced, with the lowest bits of 128 ignored, with a remainder that stops 28 bits early, with subnormal results
 /// not shifted, with -0 for x - x, with negative numbers compared as positive ones, and with halves rounded up instead
 /// of to even.
 #[test]

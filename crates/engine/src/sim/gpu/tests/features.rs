@@ -142,7 +142,6 @@ fn all_rows() -> Vec<Row> {
     ]
 }
 
-/// This test was seen to fail with a weight of a choice, with an average, and with a text of a refusal changed on one side.
 #[test]
 fn every_feature_is_equal_or_refused_as_the_table_says() {
     let gpu = &devices()[0];

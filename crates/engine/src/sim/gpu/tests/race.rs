@@ -292,8 +292,8 @@ pub(super) fn sources() -> Vec<String> {
 /// Averages are merged on the device in blocks of 1,024 replications whose first number is a multiple of 1,024. The runs
 /// start in a block and at its start, and end in a block.
 ///
-/// This test was seen to fail with blocks that are merged with their units exchanged, with a block that starts with the
-/// run, and with the units of the last block taken for those of the first.
+/// This test was seen to fail with the two halves of each merge exchanged, and with the units of the first block and of
+/// the last block exchanged.
 #[test]
 fn averages_of_blocks_equal_the_cpu_bit_for_bit() {
     let program = two_loops(2);
