@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::sim::gpu::error::GpuError;
-use crate::sim::gpu::execute::Kernel;
 
 /// Kind of an adapter, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -130,6 +129,13 @@ pub struct Gpu {
     /// Kernels that are the same for all nets, once they are compiled.
     pub(in crate::sim::gpu) fixed_kernels: Mutex<Vec<Kernel>>,
     abandoned: AtomicBool,
+}
+
+/// A compute pipeline.
+#[derive(Clone, Debug)]
+pub(crate) struct Kernel {
+    pub(in crate::sim::gpu) pipeline: wgpu::ComputePipeline,
+    pub(in crate::sim::gpu) name: &'static str,
 }
 
 /// Proof that work was done: a counter that the kernels increase, and its expected value.

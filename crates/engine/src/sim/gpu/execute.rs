@@ -11,6 +11,7 @@ use bytemuck::Pod;
 
 pub(crate) use crate::sim::backend::GpuTimes;
 use crate::sim::gpu::device::Gpu;
+pub(crate) use crate::sim::gpu::device::Kernel;
 use crate::sim::gpu::error::GpuError;
 
 /// Maximum duration of one wait. A dispatch is designed to take a tenth of a second; a software adapter on a busy machine
@@ -21,13 +22,6 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const PROOF_BINDING: u32 = 7;
 /// Size of this counter in bytes.
 const PROOF_BYTES: u64 = 4;
-
-/// A compute pipeline.
-#[derive(Clone, Debug)]
-pub(crate) struct Kernel {
-    pipeline: wgpu::ComputePipeline,
-    name: &'static str,
-}
 
 /// One dispatch: a kernel, its buffers by binding, and its number of workgroups.
 pub(crate) struct Dispatch<'a> {

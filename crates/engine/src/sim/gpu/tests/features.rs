@@ -142,6 +142,7 @@ fn all_rows() -> Vec<Row> {
     ]
 }
 
+/// This test was seen to fail with a weight of a choice that counts twice.
 #[test]
 fn every_feature_is_equal_or_refused_as_the_table_says() {
     let gpu = &devices()[0];

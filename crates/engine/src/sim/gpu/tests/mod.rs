@@ -11,6 +11,7 @@ mod law;
 mod race;
 mod relay;
 mod schedule;
+mod sectors;
 mod twins;
 
 use std::sync::Arc;
