@@ -1,8 +1,8 @@
 // Averages over replications, as the CPU adds them: units of 16 replications, merged pairwise in a binary tree.
 //
-// A workgroup owns one quantity and one block of 64 consecutive units, whose first unit is a multiple of 64; an invocation
-// owns one unit. Reads columns of the results. Writes one entry for a whole block; of a block that the run enters or
-// leaves in the middle, it writes all units, and the CPU merges them.
+// A workgroup owns one quantity and one block of 64 consecutive units; the number of its first unit is a multiple of 64. An
+// invocation owns one unit. The kernel reads columns of the results and writes one entry for each whole block. If the run
+// starts or ends within a block, the kernel writes all units of this block, and the CPU merges them.
 // Twins: crates/engine/src/estimate/moments.rs (FloatMoments), crates/engine/src/sim/averages.rs. Mirror of the structs:
 // crates/engine/src/sim/gpu/layout.rs. Needs shared/double.wgsl.
 
@@ -10,12 +10,12 @@ struct AverageRun {
     warm_up: vec2<u32>,
     // seconds, a binary64 number
     tick: vec2<u32>,
-    // replications of a column, units of them, and the place of the first unit in its block
+    // number of replications of a column, number of their units, and the place of the first unit in its block
     count: u32,
     units: u32,
     offset: u32,
     blocks: u32,
-    // the first of the quantities of this dispatch
+    // the first quantity of this dispatch
     first: u32,
     end_column: u32,
     taken_column: u32,
@@ -51,7 +51,7 @@ fn no_average() -> Average {
     return Average(DOUBLE_ZERO, DOUBLE_ZERO, DOUBLE_INFINITY, double_negated(DOUBLE_INFINITY), 0u, 0u);
 }
 
-// the unit of one invocation: the sample of each replication that has one is pushed
+// the unit of one invocation: the samples of all replications that have a sample
 fn averaged(quantity: vec4<u32>, unit: u32) -> Average {
     var own = no_average();
     let end = min(UNIT * (unit + 1u), run.count);
@@ -121,7 +121,7 @@ fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index
         }
         workgroupBarrier();
     }
-    // entries of whole blocks, then all units of the first block and of the last one
+    // entries of whole blocks, then all units of the first block, then all units of the last block
     let base = which * (run.blocks + 2u * BLOCK);
     if lane == 0u {
         averages[base + block] = tree[0];

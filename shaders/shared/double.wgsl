@@ -322,7 +322,7 @@ fn double_of_quad(low: vec2<u32>, high: vec2<u32>) -> vec2<u32> {
     if zeros == 64u {
         return double_of_pair(low);
     }
-    // the upper 64 bits from the first that is set, the last also for all below it
+    // 64 bits from the first set bit on; the last of these bits is also set if any bit below it is set
     let lost = shifted_left(low, zeros);
     let upper = shifted_left(high, zeros) | select(shifted_right(low, 64u - zeros), vec2<u32>(0u, 0u), zeros == 0u);
     let more = select(0u, 1u, any(lost != vec2<u32>(0u, 0u)));

@@ -86,7 +86,7 @@ impl Terminal {
         &self.share
     }
 
-    /// Returns the part of a limit of wall time that is left since the start of the command.
+    /// Returns the rest of a limit of wall time, which counts from the start of the command.
     pub(crate) fn left_of(&self, max_time: Option<Duration>) -> Option<Duration> {
         max_time.map(|limit| limit.saturating_sub(self.started.elapsed()))
     }

@@ -8,16 +8,16 @@ use crate::cli::exit::Exit;
 use crate::cli::notes::Note;
 use crate::cli::output::Terminal;
 
-/// The preparation of a run with a limit of wall time. Nothing has been computed during the preparation, so the process ends
-/// when the time is over. This works at any point: the code that reads and compiles does not check the time.
+/// The preparation of a run that has a limit of wall time. If the limit is reached during the preparation, the process ends,
+/// because there are no results yet. The code that reads and compiles does not check the time.
 #[derive(Debug)]
-#[must_use = "the process may end until the preparation ends"]
+#[must_use = "until the preparation ends, the limit may end the process"]
 pub(crate) struct Preparation {
     waiting: Option<Sender<()>>,
 }
 
 impl Preparation {
-    /// Begins the preparation. A command that runs inside another program never ends that program.
+    /// Starts the preparation. A command that runs inside another program never ends the other program.
     pub(crate) fn begin(max_time: Option<Duration>, terminal: &Terminal) -> Self {
         let limit = max_time.filter(|_| Call::current().is_none());
         Self { waiting: limit.map(|limit| end_after(limit, terminal.clone())) }
@@ -29,13 +29,12 @@ impl Preparation {
     }
 }
 
-/// Ends the process after this time, unless the returned sender is dropped before.
+/// Ends the process after this time, unless the returned sender is dropped earlier.
 fn end_after(limit: Duration, terminal: Terminal) -> Sender<()> {
     let (waiting, dropped) = channel();
     std::thread::spawn(move || {
         if dropped.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-            let note =
-                Note::problem("the time of --max-time was over before the net was compiled; nothing was computed");
+            let note = Note::problem("--max-time was reached before the net was compiled; nothing was computed");
             terminal.problems(&[note.with_help("increase --max-time")]);
             std::process::exit(Exit::Refused.code().into());
         }

@@ -65,9 +65,9 @@ fn all_states(program: &Program, limits: &Limits, terminal: &Terminal) -> Result
 
 /// The states that answer the queries.
 enum Solver {
-    /// Of a net with exponential delays and phases.
+    /// States of a net with exponential delays and phases.
     States(Box<StateSpace>),
-    /// Of a net with fixed delays.
+    /// States of a net with fixed delays.
     Fixed(Box<FixedDelayStates>),
 }
 

@@ -19,8 +19,8 @@ use crate::cli::solve_method::{limits, other_question};
 use crate::cli::solve_question::Asked;
 use crate::cli::watch::{Progress, interrupted};
 
-/// Returns true if this module answers the question about a net with fixed delays. The completion time of a schedule has
-/// its own method, and files show the Markov chain, which these nets do not have.
+/// Returns true if this module answers the question about a net with fixed delays. Another method gives the completion time
+/// of a schedule. Exported files show a Markov chain, which nets with fixed delays do not have.
 pub(super) fn answers(program: &Program, args: &SolveArgs) -> bool {
     let files = [&args.export_dot, &args.export_svg, &args.export_mtx, &args.export_prism];
     let is_other = other_question(args).is_some() || plan_schedule(program).is_err();
@@ -47,9 +47,7 @@ pub(super) fn run(net: &Net, args: &SolveArgs, terminal: &Terminal, watch: &Time
 /// Returns the reason why this module does not answer the question.
 fn unsupported(args: &SolveArgs) -> Option<&'static str> {
     if args.from.is_some() {
-        return Some(
-            "--from is not supported: the states that a run enters in the long run lack the ages of the delays",
-        );
+        return Some("--from is not supported: the ages of the delays in the start states are not known");
     }
     if !args.reward.is_empty() || !args.impulse.is_empty() {
         return Some("rewards up to a goal are not supported");
@@ -58,7 +56,7 @@ fn unsupported(args: &SolveArgs) -> Option<&'static str> {
     late.then_some("a first time above 0 is not supported: the ages of the delays at that time are not known")
 }
 
-/// A question about a net with fixed delays; Erlang and hyperexponential delays are phases.
+/// A question about a net with fixed delays; its Erlang and hyperexponential delays are expanded to phases.
 struct Question<'a> {
     net: &'a Net,
     program: &'a Program,

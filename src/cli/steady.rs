@@ -16,7 +16,7 @@ use crate::cli::output::Terminal;
 use crate::cli::targets::{Wanted, tell_unmet_in};
 use crate::cli::watch::{Progress, interrupted};
 
-/// Default number of firings of all runs together; with targets, of the first round.
+/// Default number of firings of all runs together; with targets, number of firings of the first round.
 const FIRINGS: u64 = 2_000_000;
 
 /// Simulates the long run of the net and reports the means.

@@ -38,7 +38,7 @@ impl SimulateArgs {
 }
 
 impl Wanted {
-    /// Reports that the target was missed, or that its value was always the same. `effort` says how long the run was.
+    /// Reports that the target was missed, or that its value was always the same. `effort` states the length of the run.
     fn tell(&self, excess: f64, never_varied: bool, effort: &str, terminal: &Terminal) {
         let name = &self.name;
         if excess > 1.0 {
@@ -89,10 +89,11 @@ pub(crate) fn targets(args: &SimulateArgs, net: &Net, asked: &mut Asked) -> Resu
     Ok(wanted)
 }
 
-/// Returns the targets of `--steady`, with their names; adds the observables that they need to the question. A share without a
-/// name applies to all means of the question.
+/// Returns the targets of `--steady`, with their names, and adds the observables of the targets to the question. A share
+/// without a name applies to all means of the question.
 fn long_run_targets(args: &SimulateArgs, net: &Net, asked: &mut Asked) -> Result<Vec<Wanted>, Failure> {
-    let help = "with --steady, NAME is a reward, a place or a transition; without NAME, all means get this precision";
+    let help =
+        "with --steady, NAME is a reward, a place or a transition; without NAME, the precision applies to all means";
     let names = all_means(net, &asked.question);
     let mut wanted = Vec::new();
     for (name, precision) in args.precisions() {
@@ -104,7 +105,7 @@ fn long_run_targets(args: &SimulateArgs, net: &Net, asked: &mut Asked) -> Result
     Ok(wanted)
 }
 
-/// Returns the names of all long-run means of a question; without observables, of all places and transitions.
+/// Returns the names of the long-run means that a question requests; if it requests none, all places and transitions.
 fn all_means(net: &Net, question: &Question) -> Vec<String> {
     let nothing_asked = !question.tokens && !question.throughput && question.rewards.is_empty();
     let places =
@@ -114,7 +115,7 @@ fn all_means(net: &Net, question: &Question) -> Vec<String> {
     question.rewards.iter().map(|reward| reward.name.clone()).chain(places).chain(transitions).collect()
 }
 
-/// Returns the targets that a name refers to; adds the observables that they need to the question.
+/// Returns the targets that a name refers to, and adds the observables of the targets to the question.
 fn named(
     name: &str,
     precision: Precision,

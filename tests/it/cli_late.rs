@@ -14,7 +14,7 @@ fn estimate(plan: &str, options: &[&str]) -> serde_json::Value {
     json(&[&["estimate", &path, "--json"], options].concat())
 }
 
-/// The distance from a probability in standard errors, each relative to it.
+/// The distance from an exact probability in standard errors; both errors are relative.
 fn distance(late: &serde_json::Value, exact: f64, exact_error: f64) -> f64 {
     let relative = late["relative_error"].as_f64().unwrap();
     assert!(relative < 0.2, "{late}");

@@ -52,7 +52,7 @@ fn a_timeout_has_its_closed_form_and_its_simulation() {
     assert!((number(&found, "/passage/mean_s") - mean).abs() < 1e-12);
     assert!((number(&found, "/passage/cdf/0/probability") - (1.0 - f64::exp(-0.5))).abs() < 1e-12);
     assert!((number(&found, "/passage/cdf/1/probability") - 1.0).abs() < 1e-12);
-    // most runs that last longest end with the clock
+    // the longest runs end with the clock
     assert!((number(&found, "/passage/quantiles/2/value") - 3.0).abs() < 1e-12, "{found}");
     for (text, value) in [
         ("P=? [ #(broken) = 0 U<=3 #(paused) = 1 ]", survives),

@@ -201,7 +201,7 @@ impl FloatMoments {
         self.max = self.max.max(sample);
     }
 
-    /// The moments with these fields, as another computation of the same operations gives them.
+    /// Moments with these fields, which another implementation of the same operations computed.
     #[cfg(feature = "gpu")]
     pub(crate) fn of_fields(count: u64, [mean, squares, min, max]: [f64; 4]) -> Self {
         Self { count, mean, squares, min, max }

@@ -23,14 +23,14 @@ pub(crate) struct Layout {
     layered: bool,
     /// The symbols: places first, then transitions.
     pub(crate) icons: Vec<Icon>,
-    /// The route of each arc; empty for positions of a file that are only written to another file.
+    /// The route of each arc; empty if the layout is only written to another file.
     pub(crate) routes: Vec<Route>,
     /// The top left corner of each note.
     pub(crate) notes: Vec<Point>,
 }
 
 impl Layout {
-    /// The positions of the file if there are any, without routes, otherwise a layered drawing.
+    /// The positions of the file, without routes; a layered drawing if the file has no positions.
     pub(crate) fn of(net: &Net) -> Self {
         if own(net).any(|p| p.is_some()) { Self::placed(net) } else { Self::layered(net) }
     }
@@ -41,7 +41,7 @@ impl Layout {
         Self { routes: direct(net, &placed.icons), ..placed }
     }
 
-    /// Like [`Layout::of_file`], but without routes, which take long for arcs that cross the whole drawing.
+    /// Like [`Layout::of_file`], but without routes: for arcs that cross the whole drawing, routes take long to compute.
     fn placed(net: &Net) -> Self {
         let lowest = own(net).flatten().map(|p| p.y + 2.0 * HALF + MARGIN).fold(0.0, f64::max);
         let missing = own(net).any(|p| p.is_none());

@@ -60,7 +60,7 @@ pub(crate) fn places(arcs: &[&Arc]) -> Vec<PlaceId> {
     places
 }
 
-/// The condition for a transition to be enabled, see docs/semantics.md.
+/// The condition under which a transition is enabled (docs/semantics.md).
 pub(crate) fn enabling(net: &Net, arcs: &[&Arc]) -> Vec<Expr> {
     let compared =
         |op, place, weight| Expr::Binary(op, Box::new(Expr::Leaf(Leaf::Tokens(place, None))), Box::new(weight));

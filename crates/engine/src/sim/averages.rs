@@ -88,7 +88,7 @@ impl AverageTree {
         self.push_units(replication, 0, unit.clone());
     }
 
-    /// Adds a complete subtree of units; the first starts with number `replication`.
+    /// Adds a complete subtree of units; its first unit starts with number `replication`.
     pub(in crate::sim) fn push_units(&mut self, replication: u64, height: u32, sum: Averages) {
         if !sum.is_nothing() {
             self.push(Subtree { leaf: replication / FLOAT_UNIT, height, sum });

@@ -16,14 +16,14 @@ use crate::watch::{Quiet, Unwatched, Watch};
 
 /// Default number of independent runs. From a single run, it is not clear whether the run has visited all parts of the net.
 pub const LONG_RUNS: u64 = 8;
-/// Default maximum number of firings of long runs until targets are met.
+/// Default maximum number of firings of long runs that have targets.
 pub const MOST_LONG_FIRINGS: u64 = 2_000_000_000;
 /// Number of equal parts of each run; their averages are the input of the statistics.
 const PARTS: u32 = 500;
 /// Inverse of the share of firings that are used to measure the time per firing.
 const PILOT: u64 = 20;
 
-/// Long runs of a program: independent runs of equal parts, of which none is excluded.
+/// Long runs of a program: independent runs that are divided into equal parts. No part is excluded.
 ///
 /// Parts have equal times, not equal numbers of firings: the mean of averages over equal times is the mean over time.
 #[derive(Clone, Copy, Debug)]
@@ -56,8 +56,8 @@ impl LongRuns<'_> {
         run_steady_runs(program, &settings, self.runs, self.threads, self.watch)
     }
 
-    /// Runs the program, and then again with more firings until the means of all targets are precise enough, at most with
-    /// `most` firings. Each round replaces the previous one, unless it was stopped before it was as long.
+    /// Runs the program repeatedly, each round with more firings, until the means of all targets are precise enough, or up
+    /// to `most` firings. A round replaces the previous one, unless it was stopped before it was as long.
     ///
     /// Approximate: a round that is precise by chance ends the search, so the coverage is slightly below the level.
     ///
@@ -92,7 +92,7 @@ impl LongRuns<'_> {
         Ok(found)
     }
 
-    /// Model time of a part \[s\], such that all parts together have about the requested number of firings.
+    /// Model time of a part \[s\] for which all parts together have about the requested number of firings.
     fn part_length(&self, program: &Program) -> Result<f64, SteadyError> {
         // a separate replication, so that the length of the runs does not depend on their results
         let pilot = (self.firings / PILOT).max(1);
@@ -202,7 +202,7 @@ impl<'a> SteadySimulation<'a> {
         Ok(self)
     }
 
-    /// Sets the maximum number of firings of all runs together that a precision may require. Default 2 billion.
+    /// Sets the maximum number of firings of all runs together, if a precision is requested. Default 2 billion.
     pub fn most_firings(mut self, firings: u64) -> Self {
         self.most_firings = firings;
         self

@@ -150,7 +150,7 @@ impl Samples {
         }
     }
 
-    /// Adds the averages of 2^`height` units, merged as the tree merges them. The first of these units starts `offset`
+    /// Adds the averages of 2^`height` units, merged in the order of the tree. The first of these units starts `offset`
     /// after the first replication, and its number is a multiple of 2^`height`.
     #[cfg(feature = "gpu")]
     pub(in crate::sim) fn push_units(&mut self, offset: u64, height: u32, sum: Averages) {

@@ -102,7 +102,7 @@ impl Quantity {
         Err(NoQuantity { name: name.to_owned(), hint: did_you_mean(name, &known) })
     }
 
-    /// Like [`Quantity::named`], but only quantities that have a mean in the long run: tokens, throughputs and rewards.
+    /// Like [`Quantity::named`], but only for quantities that have a mean in the long run: tokens, throughputs and rewards.
     ///
     /// # Errors
     ///
@@ -308,9 +308,9 @@ mod tests {
         assert!((1_921..=4_096).contains(&result.replications()), "{}", result.replications());
     }
 
-    /// Long runs go on until the means of all targets are precise, and their intervals still cover the exact means: of a queue
-    /// with 0 to 5 customers, arrivals at rate 2 and services at rate 3. This test was seen to fail if only the first
-    /// target counts.
+    /// Long runs continue until the means of all targets are precise, and their intervals still cover the exact means. The
+    /// net is a queue with 0 to 5 customers, arrivals at rate 2 and services at rate 3. This test was seen to fail if only the
+    /// first target counts.
     #[test]
     fn long_runs_get_longer_until_all_targets_are_met() {
         let mut b = NetBuilder::new("queue");

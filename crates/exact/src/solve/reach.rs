@@ -156,8 +156,8 @@ impl Memo {
         self.seen.bytes() + (size_of_val(&self.ranges[..]) + size_of_val(&self.ends[..])) as u64
     }
 
-    /// Drops the final states, which are found again if they are needed, but keeps the markings, so that each is counted
-    /// once. States are explored breadth first, so the final states of earlier markings are rarely needed again.
+    /// Drops the final states, but keeps the markings, so that each marking is counted once. Final states that are needed
+    /// again are found again. States are explored breadth first, so the final states of earlier markings are rarely needed again.
     fn forget_ends(&mut self) {
         self.ends.clear();
         self.ranges.fill((0, 0));
@@ -494,7 +494,7 @@ mod tests {
         }
     }
 
-    /// A token that moves on a ring goes on or comes back. The final states of vanishing markings are dropped after 1,024
+    /// A token moves on a ring; after each move, it continues or returns. The final states of vanishing markings are dropped after 1,024
     /// states.
     #[test]
     fn dropped_final_states_are_found_again() {

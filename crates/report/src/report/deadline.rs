@@ -35,7 +35,7 @@ pub(super) fn add_deadline(document: &mut Document<'_>, section: Option<&Deadlin
     let why = section.no_late.iter();
     document.remarks.extend(why.map(|why| {
         format!(
-            "Few replications finish after {deadline} s, and splitting does not estimate how likely that is: {why}."
+            "Few replications finish after {deadline} s. Splitting gives no probability of finishing so late: {why}."
         )
     }));
     if let Some(late) = &section.late {

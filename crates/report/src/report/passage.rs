@@ -51,7 +51,7 @@ const PIECES: u32 = 120;
 /// Probabilities between which the line is drawn, as shares of the probability of ever reaching the goal.
 const DRAWN: [f64; 2] = [0.001, 0.999];
 
-/// The distribution of a time, computed as far as it is requested.
+/// The distribution of a time, computed on demand.
 trait Distribution {
     type Error;
     fn point(&mut self, time_s: f64) -> Result<CdfPoint, Self::Error>;
@@ -109,12 +109,12 @@ pub fn passage_section(
     Ok(section)
 }
 
-/// Returns the time to a goal of a net with fixed delays, as [`passage_section`]. `probability` and `moments` are those of
+/// Returns the time to a goal of a net with fixed delays, like [`passage_section`]. `probability` and `moments` are from
 /// [`FixedDelayStates::moments`](crate::solve::FixedDelayStates::moments).
 ///
 /// # Errors
 ///
-/// As [`FixedDelayPassage::cdf`], but for too much work.
+/// The errors of [`FixedDelayPassage::cdf`], except too much work.
 pub fn fixed_delay_section(
     goal: &str,
     states: usize,

@@ -94,7 +94,7 @@ pub struct MethodRow {
     pub no_states: Option<String>,
     /// Reason why series-parallel reduction was not used, if it was tried before states.
     pub no_series_parallel: Option<String>,
-    /// Width of a step of the grid of times \[s\], if fixed delays were followed over time.
+    /// Step of the grid of times \[s\]; only for results over time with fixed delays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid_step_s: Option<f64>,
 }

@@ -90,7 +90,7 @@ pub struct WithinSection {
     pub to_s: Option<f64>,
     /// The probability.
     pub probability: f64,
-    /// Bound of the error of the probability; only if fixed delays were followed over time.
+    /// Bound of the error of the probability; only for fixed delays with a last time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<f64>,
 }

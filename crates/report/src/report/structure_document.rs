@@ -137,7 +137,7 @@ fn all_matrices(report: &StructureReport) -> [(&'static str, &'static str, &'sta
     ]
 }
 
-/// Appends each matrix in the form that `form` gives it; empty matrices have none.
+/// Appends each matrix that is not empty, as a table that `form` creates.
 fn matrices(
     document: &mut Document<'_>,
     report: &StructureReport,

@@ -242,7 +242,7 @@ pub fn with_phases(net: &Net) -> Result<Expanded, Problems<PhaseObstacle>> {
     expand_phases(net)
 }
 
-/// Returns the net with general delays expanded to phases; the same net if some of its delays cannot be expanded.
+/// Returns the net with general delays expanded to phases; the original net if some of its delays cannot be expanded.
 pub fn phases_if_possible(net: &Net) -> Net {
     with_phases(net).map_or_else(|_| net.clone(), |expanded| expanded.net)
 }

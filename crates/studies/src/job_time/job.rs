@@ -42,8 +42,8 @@ pub struct EstimateSettings {
     pub method: EstimateMethod,
     /// True if equal tasks that wait for slots are folded (counted).
     pub fold: bool,
-    /// Settings of splitting, which gives the probability of finishing after the plan's deadline if there is no exact
-    /// distribution and few replications are late; none for no splitting.
+    /// Settings of splitting; none turns splitting off. If there is no exact distribution and few replications are late,
+    /// splitting gives the probability of finishing after the plan's deadline.
     pub late: Option<LateSettings>,
 }
 
@@ -166,8 +166,8 @@ pub struct JobEstimate {
     pub has_parts: bool,
     /// The job time of the next run, if the plan states run-to-run variation.
     pub next_run: Option<JobTimes>,
-    /// The probability of finishing after the plan's deadline by splitting, or the reason why there is none; none if it
-    /// was not needed.
+    /// The result of splitting: the probability of finishing after the plan's deadline, or the reason why this probability is
+    /// missing. None if splitting was not needed.
     pub late: Option<Result<LateSection, String>>,
 }
 
@@ -228,7 +228,7 @@ impl JobEstimate {
         }
     }
 
-    /// Splits, if the plan has a deadline that few replications miss and no exact distribution is known.
+    /// Runs splitting if the plan has a deadline that few replications miss, and no exact distribution is known.
     fn add_late(&mut self, plan: &Plan, settings: Option<LateSettings>, ensemble: &Ensemble, watch: &dyn Watch) {
         let (Some(settings), Some(deadline_s), None, Some(simulated)) =
             (settings, plan.job.deadline_s, &self.exact, &self.simulated)

@@ -1,4 +1,4 @@
-//! The probability that a job finishes after a deadline, by splitting, if few replications did.
+//! The probability that a job finishes after a deadline, by splitting. Splitting runs if few replications finish so late.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use crate::runs::JobTimes;
 use crate::sim::{Ensemble, RareEvent, Samples, Splitting};
 use crate::watch::{Quiet, Watch};
 
-/// Number of late replications from which their share is precise enough.
+/// Minimum number of late replications whose share is precise enough, so that splitting is not needed.
 pub const FEW_LATE: u64 = 30;
 /// Number of walks on each level of a batch, unless another number is requested.
 const EFFORT: u32 = 500;
@@ -19,7 +19,7 @@ const LEAST_EFFORT: u32 = 100;
 const BATCHES: u32 = 16;
 /// Maximum number of firings of all walks, if each walk fires as often as a replication: some seconds of work.
 const FIRINGS: f64 = 4e8;
-/// Number of levels on which the budget of firings is based. A probability of 1e-9 needs about 13.
+/// Number of levels assumed for the budget of firings. A probability of 1e-9 needs about 13.
 const LEVELS: f64 = 13.0;
 
 /// Settings of the splitting after a simulation.
@@ -47,7 +47,7 @@ pub struct LateSection {
 }
 
 impl LateSettings {
-    /// Estimates the probability that a job's net ends after `deadline_s`; none if enough replications did.
+    /// Estimates the probability that a job's net ends after `deadline_s`; none if at least [`FEW_LATE`] replications did.
     ///
     /// # Errors
     ///
@@ -78,7 +78,7 @@ impl LateSettings {
         let affordable = (FIRINGS / (f64::from(BATCHES) * LEVELS * firings.max(1.0))) as u32;
         let effort = self.effort.unwrap_or_else(|| affordable.min(EFFORT));
         if self.effort.is_none() && effort < LEAST_EFFORT {
-            return Err(format!("a replication has {firings:.0} firings, so splitting would take long"));
+            return Err(format!("a replication has {firings:.0} firings, so splitting would take too long"));
         }
         let net = phases_if_possible(net);
         let event = RareEvent::Beyond { goal: None, limit_s: deadline_s, left: None };
@@ -101,7 +101,7 @@ impl LateSettings {
     }
 }
 
-/// The reason why there is no splitting for a job whose runs differ, if few of `replications` runs are late.
+/// Returns the reason why a job with run-to-run variation has no splitting, if few of `replications` runs are late.
 pub fn few_late_runs(times: &JobTimes, deadline_s: f64, replications: u64) -> Option<String> {
     let late = (1.0 - times.cdf(deadline_s)) * replications as f64;
     (late < FEW_LATE as f64).then(|| "splitting does not model the spread between whole runs".to_owned())

@@ -35,7 +35,7 @@ pub(crate) struct Averager {
 }
 
 impl Averager {
-    /// A reduction of the columns of a race; none if its question has no such observations.
+    /// Creates the reduction of the columns of a race; none if its question has no averages over replications.
     pub(crate) fn new(gpu: &Gpu, setup: Setup<'_>, columns: Columns) -> Result<Option<Self>, GpuError> {
         let Setup { program, question, clock, .. } = setup;
         let sizes = Samples::new(clock, question, program.counters(), program.transitions()).unit.sizes();
@@ -88,7 +88,7 @@ impl Averager {
         Ok(())
     }
 
-    /// The entries of each quantity: one for each block, then the units of the first block and of the last one.
+    /// The entries of each quantity: one for each block, then the units of the first block, then the units of the last block.
     fn entries(
         &self,
         gpu: &Gpu,
@@ -115,7 +115,7 @@ impl Averager {
         Ok(found)
     }
 
-    /// The averages of all quantities in one entry.
+    /// The averages of all quantities, from one entry of each.
     fn averages(&self, found: &[Vec<Average>], entry: usize) -> Averages {
         let mut rows = found.iter();
         let [tokens, throughput, rewards, snapshots] =

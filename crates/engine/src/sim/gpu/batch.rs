@@ -153,7 +153,7 @@ impl GpuBatch {
                 "{points} schedules are too many for the device's buffers"
             )]));
         }
-        // programs of other lengths ran before
+        // earlier programs had other lengths, so the pace takes the length into account
         let longest =
             loaded.code.segments.iter().map(|segment| u64::from(segment.end - segment.start)).max().unwrap_or(1);
         let (mut at, end) = (first, first + count);

@@ -126,7 +126,7 @@ pub struct Gpu {
     pub(crate) tile_bytes: u32,
     lost: Arc<Mutex<Option<String>>>,
     pub(in crate::sim::gpu) proof: Proof,
-    /// Kernels that are the same for all nets, once they are compiled.
+    /// The compiled kernels that are the same for all nets.
     pub(in crate::sim::gpu) fixed_kernels: Mutex<Vec<Kernel>>,
     abandoned: AtomicBool,
 }

@@ -67,9 +67,9 @@ pub(crate) const CARD_FILL: u64 = 1 << 16;
 
 /// Sizes of dispatches or chunks, adapted to the time of the last one.
 ///
-/// The work of a dispatch has two dimensions, such as lanes and steps. A pace controls one of them; the caller reports the
-/// other one as the breadth of the next dispatch. If the breadth grows, the size shrinks as if the time were
-/// proportional to the breadth. On a GPU that is not full yet, this is too cautious, and later sizes grow again.
+/// The work of a dispatch has two dimensions, such as steps and lanes. A pace controls one of them, the size. The caller
+/// reports the other one, the breadth of the next dispatch. If the breadth grows, the size shrinks as if the time were
+/// proportional to the breadth. On a GPU that is not full, this is too cautious, so later sizes grow again.
 ///
 /// On a CPU, time grows with the size. On a GPU, time stays the same until the GPU is full, so a size that takes longer than the
 /// target may still be too small. Therefore sizes grow as long as each replication becomes cheaper. A size shrinks only
@@ -140,14 +140,14 @@ impl Pace {
         self.size
     }
 
-    /// The size of the next dispatch, whose work per unit of size is proportional to `breadth` on a full device.
+    /// The size of the next dispatch. On a full device, its work per unit of size is proportional to `breadth`.
     pub(crate) fn next_at(&mut self, breadth: u64) -> u64 {
         self.next();
         let breadth = breadth.max(1);
         if let Some(before) = self.breadth.replace(breadth).filter(|before| *before < breadth) {
             let size = u128::from(self.size) * u128::from(before) / u128::from(breadth);
             self.size = (size as u64).clamp(self.least, self.most);
-            // costs of another breadth are not comparable
+            // the costs of dispatches of different breadths are not comparable
             self.before = None;
         }
         self.size
@@ -226,9 +226,10 @@ mod tests {
         }
     }
 
-    /// The number of lanes changes from chunk to chunk, and the time of a step is constant up to some number of lanes,
-    /// then proportional to it: fast, slow and noisy devices. No dispatch takes four times its target time, unless it has
-    /// one step. At the end of a long chunk, the steps fill the target time, or are at their maximum.
+    /// The number of lanes changes from chunk to chunk. The time of a step is constant up to some number of lanes, then
+    /// proportional to the number of lanes. The devices are fast, slow or noisy. No dispatch takes four times its target
+    /// time, unless it has one step. At the end of a chunk, a dispatch takes at least half of the target time, or has the
+    /// maximum number of steps.
     ///
     /// This test was seen to fail if the number of lanes does not change the steps, with a dispatch of 3.7 s.
     #[test]

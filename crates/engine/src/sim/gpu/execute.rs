@@ -76,7 +76,7 @@ impl Gpu {
         }
     }
 
-    /// Compiles a shader that is the same for all nets, once for the device.
+    /// Compiles a shader that is the same for all nets, only once for each device.
     pub(crate) fn fixed_kernel(&self, name: &'static str, source: fn(bool) -> String) -> Result<Kernel, GpuError> {
         let mut compiled = self.fixed_kernels.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = compiled.iter().find(|kernel| kernel.name == name) {

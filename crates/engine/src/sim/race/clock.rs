@@ -148,7 +148,8 @@ impl<'a> ClockForm<'a> {
     }
 
     /// Continues from the current marking, time and clocks until the replication ends, or until it has stayed in a
-    /// marking up to the tick that `limit` returns for it and its next firing. At a goal, the clocks are those before immediate transitions fired.
+    /// marking up to the tick that `limit` returns for this marking and the tick of its next firing. At a goal, the clocks
+    /// are in the state before immediate transitions fired.
     pub(super) fn play_on<T: Ticks, O: Observer>(
         &self,
         game: &mut Game<'_, 'a, O>,

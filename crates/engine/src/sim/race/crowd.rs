@@ -15,19 +15,19 @@ struct Enabling<T> {
 /// The clocks of a transition.
 #[derive(Debug)]
 pub(super) struct Crowd<T> {
-    /// In the order in which they were started.
+    /// The running clocks, in the order in which they were started.
     running: Vec<Enabling<T>>,
     suspended: Vec<Enabling<T>>,
 }
 
-/// Time for which a clock has run, in a state in which walks start.
+/// The age of a clock in a state in which walks start: the time for which the clock has run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Age {
     /// Number of the crowd.
     pub(crate) crowd: u32,
     /// The age in ticks.
     pub(crate) ticks: u64,
-    /// True if the delay is equal to the age, and not longer.
+    /// True if the delay equals the age, so that the clock runs out now.
     pub(crate) is_due: bool,
     /// True if the clock does not run and keeps its age.
     pub(crate) is_suspended: bool,
@@ -69,7 +69,7 @@ impl<T: Ticks> Crowd<T> {
             };
             let Enabling { end: left, delay } = self.suspended.pop().unwrap_or_else(fresh);
             let end = now.plus(left).min(T::NEVER);
-            // of a delay that never ends, the age is exact, not the end
+            // the end is at most `NEVER`; the delay is reduced by the same time, so the age stays exact
             self.running.push(Enabling { end, delay: delay.since(left.since(end.since(now))) });
         }
         self.running.iter().map(|clock| clock.end).min()
@@ -77,7 +77,7 @@ impl<T: Ticks> Crowd<T> {
 }
 
 impl Crowd<u64> {
-    /// The clocks of crowd number `crowd` at a tick that no running clock has passed.
+    /// The ages of the clocks of crowd number `crowd` at a tick that is not after the end of a running clock.
     pub(super) fn ages(&self, crowd: u32, at: u64) -> impl Iterator<Item = Age> {
         let age = move |clock: &Enabling<u64>, left: u64, is_suspended| Age {
             crowd,
@@ -102,7 +102,7 @@ impl Crowd<u64> {
 
     /// Number of running clocks, and the sum of their ages in ticks at `at`.
     pub(super) fn total_age(&self, at: u64) -> [f64; 2] {
-        // a clock started at its end minus its delay, which may be before time 0
+        // the start of a clock is its end minus its delay; it may be before time 0
         let age = |clock: &Enabling<u64>| (clock.delay as f64) - (clock.end as f64 - at as f64);
         [self.running.len() as f64, self.running.iter().map(age).sum()]
     }

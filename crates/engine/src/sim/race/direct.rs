@@ -95,7 +95,7 @@ impl<'a> DirectForm<'a> {
     }
 
     /// Continues from the current marking and time until the replication ends, or until it has stayed in a marking up
-    /// to the tick that `limit` returns for this marking and its next firing.
+    /// to the tick that `limit` returns for this marking and the tick of its next firing.
     #[inline(always)]
     pub(super) fn play_on<O: Observer>(
         &self,

@@ -1,8 +1,8 @@
 //! Walks: replications that start in any state. The state in which a walk ends can be the start of other walks.
 //!
-//! A state is a marking, a time, and the age of each clock whose delay is not exponential. A walk draws the remaining
-//! delays of its start again, given their ages. So walks from the same state are independent and
-//! distributed as in the net. A clock that runs out at the very tick of the state keeps its delay.
+//! A state is a marking, a time, and the age of each clock whose delay is not exponential. At its start, a walk draws the
+//! remaining delays again, given the ages. So walks from the same state are independent, and have the distribution of the
+//! net. A clock that runs out at exactly the tick of the state keeps its delay.
 
 use std::cell::Cell;
 

@@ -5,7 +5,7 @@ use crate::net::{Branch, Delay, Law, Memory, NetBuilder, Servers, Timing};
 use crate::sim::sampler::tests::survival;
 use crate::sim::{Ensemble, Goal, run};
 
-/// `chains` parallel chains of delays; the net ends with the last of them.
+/// `chains` parallel chains of delays; the net ends when the last chain ends.
 fn parallel(chains: u32, delays: &[Law]) -> Net {
     let mut b = NetBuilder::new("chains");
     for i in 0..chains {
@@ -58,7 +58,7 @@ fn the_last_of_some_tasks_of_every_distribution() {
     }
 }
 
-/// 160 maps that start together and take 10 s and a Weibull delay.
+/// 160 maps that start together; each takes 10 s plus a Weibull delay.
 #[test]
 fn many_maps_that_start_together() {
     let tail = Law::Weibull { shape: 2.0, scale: 3.0 };
@@ -79,7 +79,7 @@ fn a_chain_of_delays() {
     check_late(&net, 45.0, exact, SMALL);
 }
 
-/// A queue that holds one customer.
+/// A queue that starts with one customer.
 fn queue(arrival: Timing, service: Timing) -> Net {
     let mut b = NetBuilder::new("queue");
     let queue = b.place("queue", 1);
@@ -93,7 +93,7 @@ fn full_before_empty(net: &Net, top: usize) -> RareEvent {
     RareEvent::before(net, &format!("#(queue) >= {top}"), Some("#(queue) == 0"), None, None).unwrap()
 }
 
-/// Probabilities of 0, 1, ... events within a mean of `load`.
+/// Poisson probabilities of 0, 1, ... events with the mean `load`.
 fn poisson(load: f64, count: usize) -> Vec<f64> {
     let next = |p: &mut (f64, f64)| {
         let now = p.0;
@@ -144,7 +144,7 @@ fn a_queue_with_fixed_arrivals_fills() {
     check(&net, &full_before_empty(&net, 8), exact, SMALL);
 }
 
-/// Each of 10 tasks takes 1 s with probability 1/20: three are finished after 1.5 s, all at the same tick.
+/// Each of 10 tasks takes 1 s with probability 1/20. The event is that three tasks finish by 1.5 s, all at the same tick.
 #[test]
 fn delays_that_end_together() {
     let samples = [1.0].into_iter().chain([2.0; 19]).collect();
@@ -165,8 +165,8 @@ fn delays_that_end_together() {
     check(&net, &event, 1.0 - fewer, Splitting { fold: false, ..SMALL });
 }
 
-/// Work with age memory that failures interrupt, on several servers, with immediate routing: a moderate probability
-/// agrees with plain simulation.
+/// Failures interrupt work on several servers, with either memory, and immediate transitions route the results. A moderate
+/// probability agrees with plain simulation.
 #[test]
 fn interrupted_work_agrees_with_plain_simulation() {
     let general = |law, servers, memory| Timing::Timed { delay: Delay::General(law), servers, memory };

@@ -1,4 +1,5 @@
-//! The expected remaining time to the goal as a linear function of the marking and of the ages of clocks, by least squares over a few walks.
+//! The expected remaining time to the goal, as a linear function of the marking and of the ages of clocks. The function is
+//! fitted to a few walks by least squares.
 //!
 //! The function only determines the levels: an error makes the estimate of the probability less precise, but not biased.
 
@@ -15,7 +16,7 @@ use crate::sim::rare::levels::{LEVEL_BITS, PILOT, Walks};
 const WALKS: u32 = 400;
 /// Maximum number of markings of a walk that are used.
 const MARKINGS: usize = 64;
-/// Maximum number of counters of a net, because the work grows with the square of this number.
+/// Maximum number of counters and of transitions with ages together. The work grows with the square of this number.
 const MOST_COUNTERS: usize = 64;
 /// The number of the level in the addresses of random words: beyond the levels of the pilot.
 const LEVEL: u32 = (1 << LEVEL_BITS) - 1;
@@ -40,7 +41,7 @@ impl Left {
         found
     }
 
-    /// The tick at which elapsed and remaining time reach `level` seconds together, if the marking does not change; at
+    /// The tick at which the sum of elapsed and remaining time reaches `level` seconds if the marking does not change; at
     /// most 2^62.
     pub(super) fn reaches(&self, level: f64, stay: &Stay<'_>, clock: Clock) -> u64 {
         let [left, growth] = self.at(stay, stay.from, clock);
@@ -54,7 +55,7 @@ impl Left {
     }
 }
 
-/// Change of the remaining time per second at and below which the sum of elapsed and remaining time does not grow.
+/// If the remaining time changes by this number or less per second, the sum of elapsed and remaining time does not grow.
 const FLAT: f64 = -0.999;
 
 /// Moments of a walk at regular numbers of firings.
@@ -74,13 +75,13 @@ struct Moment {
     /// The constant 1, the tokens, and the sums of ages \[s\].
     row: Vec<f64>,
     tick: u64,
-    /// Time for which the moment stands \[s\].
+    /// The time that the moment represents \[s\]; 1 without ages.
     weight: f64,
 }
 
 impl Moment {
-    /// The moment at which a walk leaves a marking. If there are ages, a moment within the stay, since clocks are most
-    /// likely about to run out at its end.
+    /// The moment at which a walk leaves a marking. If there are ages, it is a moment within the stay instead, because at
+    /// the end of a stay, a clock is about to run out.
     fn of(stay: &Stay<'_>, number: usize, has_ages: bool, clock: Clock) -> Self {
         let (mut tick, mut weight) = (stay.to, 1.0);
         if has_ages {
@@ -94,7 +95,7 @@ impl Moment {
     }
 }
 
-/// Fractional part of the golden ratio: its multiples are spread evenly between whole numbers.
+/// Fractional part of the golden ratio. The fractional parts of its multiples are spread evenly between 0 and 1.
 const GOLDEN: f64 = 0.618_033_988_749_894_9;
 
 impl Trail {
@@ -103,7 +104,7 @@ impl Trail {
         (self.stride, self.count) = (1, 0);
     }
 
-    /// Stores some moments of the walk, which `moment` returns for their numbers among those of all walks.
+    /// Stores some moments of the walk. `moment` returns a moment, given its number among the stored moments of all walks.
     fn pass(&mut self, moment: impl FnOnce(usize) -> Moment) {
         if self.count.is_multiple_of(self.stride) {
             if self.seen.len() == MARKINGS {

@@ -156,8 +156,9 @@ impl Splitting<'_> {
         self.summed_up(&levels.ends, &batches, firings)
     }
 
-    /// The plan with the remaining time that needs fewer levels, and its levels. A remaining time that does not fit the
-    /// net needs more levels. In an exponential net, the remaining time depends only on the marking, and is always used.
+    /// The plan that needs fewer levels, with or without the remaining time, and its levels. A remaining time that does not
+    /// fit the net needs more levels. In an exponential net, the remaining time depends only on the marking, and the plan
+    /// always uses it.
     fn piloted(&self, plan: Plan, setup: Setup<'_>, direct: bool) -> Result<(Plan, Pilot), RareError> {
         let find = |plan: &Plan, most| pilot::find(plan, self.effort, setup, direct, most);
         let fitted = match &plan {

@@ -4,7 +4,8 @@
 //! |---|---|
 //! | uniform, empirical, deterministic | uniform over the ticks or samples beyond the age |
 //! | Weibull, Pareto, lognormal | the delay whose tail probability is `2^-(a + e)`: the tail probability at the age is `2^-a`, and `e` is an exponential variate with the mean `1 / ln 2` |
-//! | Erlang, hyperexponential | a stage or branch by its probability at the age, then a fresh exponential remainder |
+//! | Erlang | the number of finished stages by its probability at the age, then the remaining exponential stages |
+//! | hyperexponential | a branch by its probability at the age, then an exponential remainder |
 //!
 //! The tail probability at an age is a float, computed by `libm`, so it has the same bits on every CPU. All other
 //! arithmetic is that of [`Sampler`]. A lognormal delay is at most its quantile `1 - 2^-64`, as in every draw.

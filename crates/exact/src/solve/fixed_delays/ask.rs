@@ -15,8 +15,8 @@ use crate::solve::until::Until;
 use crate::watch::Watch;
 
 impl FixedDelayStates {
-    /// Returns the answer to a question about `net`. `self` has all its states, without a goal; a goal is explored again,
-    /// with these limits.
+    /// Returns the answer to a question about `net`. `self` must have all states of the net, without a goal. For a question
+    /// with a goal, the net is explored again up to the goal, within `limits`.
     ///
     /// # Errors
     ///
@@ -53,7 +53,7 @@ impl FixedDelayStates {
                 Ok(expected(&found.steady.probabilities, &values))
             }
             Query::GatheredUntil { .. } | Query::Gathered { .. } | Query::LongRun { .. } => {
-                Err(FixedDelayError::Unsupported { question: "a reward that is accumulated" })
+                Err(FixedDelayError::Unsupported { question: "an accumulated reward" })
             }
         }
     }

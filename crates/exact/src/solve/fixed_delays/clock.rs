@@ -1,4 +1,4 @@
-//! A fixed delay while it runs: the states that are left of given states at its start.
+//! A fixed delay while it runs: the probabilities of the states, given the probabilities at its start.
 
 use crate::compile::Csr;
 use crate::estimate::PoissonWindow;
@@ -18,7 +18,7 @@ pub(super) struct End {
     pub(super) window: PoissonWindow,
 }
 
-/// A fixed delay, and the chain of the states in which it runs; a state that drops the delay leaves this chain.
+/// A fixed delay, and the chain of the states in which it runs. A firing that drops the delay leaves this chain.
 #[derive(Clone, Debug)]
 pub(super) struct Clock {
     /// States in which the delay runs, in ascending order.
@@ -64,9 +64,9 @@ impl Clock {
     }
 
     /// Runs the delay from given probabilities of its states, without its ends. Calls `visit` with the probabilities after
-    /// 0, 1, ... jumps, as many as the longest end needs. Returns false if the watch stopped the work.
+    /// 0, 1, ... jumps, up to the number of jumps that the longest end needs. Returns false if the watch stopped the work.
     pub(super) fn run(&self, start: Vec<f64>, watch: &dyn Watch, mut visit: impl FnMut(usize, &[f64])) -> bool {
-        /// Number of jumps between two looks at the watch.
+        /// Number of jumps between two checks of the watch.
         const PERIOD: usize = 64;
         let (last, mut now) = (self.last(), start);
         let mut next = vec![0.0; now.len()];

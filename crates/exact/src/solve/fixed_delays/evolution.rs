@@ -8,18 +8,18 @@
 //! p(t + τ) = Σ_n u_n Poisson(n; qτ),   u_{n+1} = u_n (I + Q/q) + φ_n (A − I),   σ_n = (u_n R)/q + φ_n A
 //! ```
 //!
-//! `Q` has the exponential rates, `R` those into states in which a delay starts, `A` the firings of the delays. `q φ_n`
-//! are the terms of the flow of firings, `q σ_n` those of the flow of starts. Since `A`, `R` and the exponential jumps
-//! during a delay are linear, the flow of firings has the terms of the flow of starts one delay earlier, after the jumps
-//! during this delay:
+//! `Q` contains the exponential rates, `R` the rates into states in which a delay starts, and `A` the effects of firings of
+//! the delays. The flow of firings has the terms `q φ_n`, the flow of starts the terms `q σ_n`. `A`, `R` and the
+//! exponential jumps during a delay are linear. So the terms of the flow of firings are the terms of the flow of starts one
+//! delay earlier, after the jumps during this delay:
 //!
 //! ```text
 //! φ_n(t + d) = σ_n(t) exp(Q_f d)
 //! ```
 //!
-//! So the solution is exact up to the omitted terms and rounding: the discretisation itself causes no error. Probability that
-//! starts or fires exactly at a grid point, such as at time 0, is kept separately. The method is that of the Markov
-//! renewal equations of \[ChoiKulkarniTrivedi1993\], solved with uniformisation \[Jensen1953\]; derived in docs/solve.md.
+//! So the solution is exact up to the omitted terms and rounding: the grid itself causes no error. Starts and firings that
+//! have a positive probability exactly at a grid point, such as at time 0, are kept separately. The method solves the
+//! Markov renewal equations of \[ChoiKulkarniTrivedi1993\] with uniformisation \[Jensen1953\]; docs/solve.md derives it.
 
 use crate::solve::fixed_delays::clock::Clock;
 use crate::solve::fixed_delays::grid::{self, OMITTED, TimeGrid, multiple, window};
@@ -40,7 +40,7 @@ struct Firings {
 }
 
 impl Firings {
-    /// Returns the firings at the start of the interval, or a term of their flow, of which there are `terms`.
+    /// Returns the firings at the start of the interval, or a term of their flow; the flow has `terms` terms.
     fn sums(&mut self, term: Option<usize>, terms: usize) -> &mut Vec<f64> {
         match term {
             None => &mut self.at_start,
@@ -68,7 +68,7 @@ pub(super) struct Evolution<'a> {
     /// Per number of jumps: its probability in an interval, and the probability of more jumps.
     weights: Vec<f64>,
     above: Vec<f64>,
-    /// The firings of the next intervals: those of interval `k` at `k` modulo the length.
+    /// The firings of the next intervals. Interval `k` has the index `k` modulo the length.
     ahead: Vec<Firings>,
     /// Probabilities at the end of the last interval, before the firings at this time.
     now: Vec<f64>,
@@ -189,15 +189,15 @@ impl<'a> Evolution<'a> {
             started.push(starts);
             std::mem::swap(&mut term, &mut next);
         }
-        // later terms are not larger than this one, and neither their probabilities nor the numbers of their jumps
-        // exceed the omitted share; a start that is missing also lacks its end
+        // no later term is larger than this term; the probabilities of later terms, and the numbers of their jumps, are at
+        // most the omitted share. The error is doubled, because a missing start also causes a missing end
         error += 3.0 * OMITTED * norm(&term);
         self.error += 2.0 * error;
         visit(self.weights.len(), &term, &[]);
         started
     }
 
-    /// Moves fired probability, per position, to the states after the firings; adds starts of delays.
+    /// Moves the fired probability of each position to the states after the firings, and adds the starts of delays.
     fn move_fired(&self, fired: &[f64], states: &mut [f64], starts: &mut [f64]) {
         for (&from, &p) in self.delayed.iter().zip(fired).filter(|(_, p)| **p != 0.0) {
             states[from as usize] -= p;
@@ -222,8 +222,8 @@ impl<'a> Evolution<'a> {
         self.start(starts, None)
     }
 
-    /// Adds the ends of delays that start in the last interval (with the number of the term of the flow), or at the start of
-    /// the next interval.
+    /// Adds the ends of delays to later intervals. The delays start in the last interval, as term number `term` of the flow,
+    /// or, without a term, at the start of the next interval.
     fn start(&mut self, starts: Vec<f64>, term: Option<usize>) -> Result<(), FixedDelayError> {
         let (width, terms, slots) = (self.delayed.len(), self.weights.len(), self.ahead.len());
         let interval = self.grid.intervals as usize - usize::from(term.is_some());

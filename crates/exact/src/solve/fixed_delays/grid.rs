@@ -1,10 +1,9 @@
-//! The grid of times: a step of which all fixed delays are multiples, divided further if the rates are high.
+//! The grid of times. All fixed delays are multiples of its step. If the rates are high, the step is divided further.
 
 use crate::estimate::PoissonWindow;
 use crate::solve::fixed_delays::{Fixed, FixedDelayError};
 
-/// A grid of times on which all fixed delays start and end together with the intervals of the grid, if they start at a
-/// grid point.
+/// A grid of times. A fixed delay that starts at a grid point ends at a grid point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimeGrid {
     /// Length of an interval \[s\]. All fixed delays are multiples of it, up to a relative error of 1e-12.
@@ -24,8 +23,7 @@ const DEVIATION: f64 = 1e-12;
 /// Remainders below this share of the longest delay count as 0.
 const NO_REMAINDER: f64 = 1e-10;
 
-/// Returns the length of an interval for delays of these transitions \[s\], with `rate` as the largest rate of leaving a
-/// state.
+/// Returns the length of an interval \[s\] for these delays; `rate` is the largest rate of leaving a state.
 pub(super) fn step(delays: &[Fixed], rate: f64, name: impl Fn(&Fixed) -> String) -> Result<f64, FixedDelayError> {
     let values = || delays.iter().flat_map(|delay| &delay.values).map(|&(value, _)| value);
     if let Some(delay) = delays.iter().find(|delay| delay.values.iter().any(|&(value, _)| value <= 0.0)) {
@@ -36,7 +34,7 @@ pub(super) fn step(delays: &[Fixed], rate: f64, name: impl Fn(&Fixed) -> String)
     Ok(step / (rate * step / MOST_JUMPS).ceil().max(1.0))
 }
 
-/// Returns the largest number of which all values are multiples.
+/// Returns the largest number that divides all values; none if it is too small.
 fn common(values: impl Iterator<Item = f64> + Clone, longest: f64) -> Option<f64> {
     let divisor = values.clone().fold(0.0, |found, value| {
         let (mut a, mut b) = (value, found);
@@ -72,7 +70,7 @@ pub(super) fn place(time: f64, step: f64) -> (u64, f64) {
 /// Probability omitted at the end of each Poisson distribution: far below rounding errors.
 pub(super) const OMITTED: f64 = 1e-18;
 
-/// Returns the Poisson probabilities up to a negligible rest.
+/// Returns the Poisson probabilities without a negligible remainder.
 pub(super) fn window(mean: f64) -> PoissonWindow {
     PoissonWindow::new(mean, OMITTED)
 }

@@ -2,8 +2,8 @@
 //!
 //! At most one transition with a fixed delay may be enabled at a time, and this transition must have one server. Its
 //! delay starts in some state; until it fires, the other transitions form a Markov chain. If they disable it, the delay
-//! is dropped. [`FixedDelayStates`] checks these conditions. `steady` solves the long run, `evolution` the probabilities
-//! over time; `transient` and `passage` read them at given times and at a goal. `moments` solves the mean time to a goal.
+//! is dropped. [`FixedDelayStates`] checks these conditions. `steady` solves the long run, `moments` the mean time to a goal,
+//! and `evolution` the probabilities over time. `transient` reads these probabilities at given times, `passage` at a goal.
 
 mod ask;
 mod clock;
@@ -39,8 +39,8 @@ pub use transient::FixedDelayTransient;
 /// The states of a net with fixed delays.
 #[derive(Clone, Debug)]
 pub struct FixedDelayStates {
-    /// The net with fixed delays replaced by exponential delays, which has the same markings; the replaced rates have no
-    /// meaning.
+    /// The net with exponential delays in place of fixed delays. It has the same markings. The rates of these exponential
+    /// delays have no meaning.
     pub program: Program,
     /// All markings, up to the goal and the markings to avoid.
     pub space: StateSpace,
@@ -147,7 +147,7 @@ pub enum FixedDelayError {
         /// Id of the transition.
         transition: String,
     },
-    /// The probabilities between the states in which delays begin need too much memory.
+    /// The probabilities between the states in which delays start need too much memory.
     #[error(
         "the matrix of probabilities between states in which fixed delays start needs more than {limit} bytes; simulate the net"
     )]
@@ -169,7 +169,7 @@ pub enum FixedDelayError {
     },
     /// The fixed delays are not multiples of one step.
     #[error(
-        "the fixed delays (from {shortest} to {longest} s) are not multiples of one step of at least a millionth of the longest; round them, or simulate the net"
+        "the fixed delays (from {shortest} to {longest} s) are not multiples of one step of at least a millionth of the longest delay; round the delays, or simulate the net"
     )]
     NoCommonStep {
         /// The shortest fixed delay \[s\].
@@ -211,7 +211,7 @@ pub enum FixedDelayError {
     /// The transient probabilities during a delay cannot be computed.
     #[error(transparent)]
     Transient(#[from] TransientError),
-    /// The steady state of the chain of states in which delays begin cannot be computed.
+    /// The steady state of the chain of states in which delays start cannot be computed.
     #[error(transparent)]
     Steady(#[from] SteadyError),
 }
@@ -268,12 +268,12 @@ fn exponential_twin(program: &Program) -> Result<(Program, Vec<Fixed>), FixedDel
     Ok((twin, delays))
 }
 
-/// What can happen in each state.
+/// The possible firings in each state.
 #[derive(Clone, Debug)]
 struct Play {
     /// Per state: the fixed delay that runs in the state, if any.
     fixed: Vec<Option<u32>>,
-    /// Per state: the states to which the end of that delay leads, with probabilities.
+    /// Per state: the states to which the end of this delay leads, with probabilities.
     after: Csr<(u32, f64)>,
     /// Per state: the other states to which exponential delays lead, with rates.
     rates: Csr<(u32, f64)>,

@@ -1,15 +1,15 @@
 //! The probability of reaching a goal, and the moments of the time to it.
 //!
-//! From each state in which a fixed delay starts or is dropped, or in which none runs, a step leads to the next state of
-//! this kind. With `M_k(i, j) = E[Yᵏ; next is j]` for the length `Y` of a step from `i`, and the probability `h` of
-//! reaching the goal:
+//! The embedded chain consists of the states in which a fixed delay starts or is dropped, and the states in which none runs.
+//! A step leads from one of these states to the next one. With `M_k(i, j) = E[Yᵏ; next is j]` for the length `Y` of a step
+//! from `i`, and the probability `h` of reaching the goal:
 //!
 //! ```text
 //! h = M₀ h,   x₁ = M₀ x₁ + M₁ h,   x₂ = M₀ x₂ + 2 M₁ x₁ + M₂ h,   x_k = E[Tᵏ; the goal is reached]
 //! ```
 //!
 //! `M_k` follows from uniformisation: `∫₀ᵈ xᵏ Poisson(n; qx) dx = (n+k)!/n! P(more than n + k jumps by d) / qᵏ⁺¹`. The
-//! embedded chain is that of \[AjmoneMarsanChiola1987\]; the moments are derived in docs/solve.md.
+//! embedded chain is from \[AjmoneMarsanChiola1987\]; docs/solve.md derives the moments.
 
 use crate::compile::Csr;
 use crate::solve::absorb::{AbsorbError, Kind, Split, TransientPart};
@@ -26,24 +26,25 @@ const MOMENTS: usize = 3;
 /// A row of each matrix `M_k`.
 type Rows = [Vec<(u32, f64)>; MOMENTS];
 
-/// The steps between the states in which delays start or are dropped, or in which none runs.
+/// The steps of the embedded chain.
 struct Steps<'a> {
     states: &'a FixedDelayStates,
     settings: &'a LinearSettings<'a>,
     clocks: Vec<Clock>,
-    /// These states, in the order in which they were found; `position` is the inverse.
+    /// The states of the embedded chain, in the order in which they were found; `position` is the inverse.
     entries: Vec<u32>,
     position: Vec<u32>,
     rows: Vec<Rows>,
 }
 
-/// Position of a state that was not entered yet.
+/// Position of a state that has not been entered yet.
 const NEVER: u32 = u32::MAX;
 
 impl FixedDelayStates {
-    /// Returns the probability of ever reaching the goal, exactly 1 if nothing else is possible, and mean and variance of
-    /// the time to the goal over the runs that reach it; none if no run does. Exact up to the reported residual; the
-    /// variance is a difference, and loses digits if it is small compared with the squared mean.
+    /// Returns the probability of ever reaching the goal, and the mean and variance of the time to the goal over the runs
+    /// that reach it. The probability is exactly 1 if every run reaches the goal. If no run reaches it, there is no mean.
+    /// Exact up to the reported residual. The variance is a difference, and loses digits if it is small compared with the
+    /// squared mean.
     ///
     /// # Errors
     ///
@@ -95,7 +96,8 @@ impl Steps<'_> {
         Ok(())
     }
 
-    /// The time to the next exponential firing does not depend on the state after it.
+    /// Returns the steps from a state without a fixed delay. The time to the next firing does not depend on the state after
+    /// this firing.
     fn without_delay(&self, state: u32) -> Rows {
         let play = &self.states.play;
         let total = play.exit_rate(state);
@@ -171,8 +173,8 @@ impl Steps<'_> {
     }
 }
 
-/// Returns the weights of the states after `n` jumps in each moment of a step that ends with the delay, and in each moment
-/// of the times spent before.
+/// Returns two weights of the states after `n` jumps for each moment: one for steps that end with the delay, and one for the
+/// times spent before the end.
 fn weights(end: &End, above: &[f64], rate: f64, n: usize) -> [(f64, f64); MOMENTS] {
     let more = |n: usize| match n.checked_sub(end.window.first) {
         None => 1.0,

@@ -1,4 +1,4 @@
-//! Nets of tests.
+//! Nets for tests.
 
 use crate::net::{Delay, Law, Memory, NetBuilder, Servers, Timing};
 
@@ -27,8 +27,8 @@ pub(super) fn queue(k: u32, arrive: Timing, serve: Timing) -> NetBuilder {
     b
 }
 
-/// A machine works until it breaks (at a rate) or a clock stops it (after `law`). It is mended and resumed; an interrupted
-/// clock starts anew.
+/// A machine works until it breaks (at `rate`) or a clock stops it (after `law`). A broken machine is mended, a stopped
+/// machine is resumed. An interrupted clock starts again from 0.
 pub(super) fn machine(law: Law, rate: f64, [mend, resume]: [f64; 2]) -> NetBuilder {
     let mut b = NetBuilder::new("machine");
     let [works, broken, paused] = ["works", "broken", "paused"].map(|id| b.place(id, u32::from(id == "works")));
@@ -45,7 +45,7 @@ pub(super) fn machine(law: Law, rate: f64, [mend, resume]: [f64; 2]) -> NetBuild
     b
 }
 
-/// A queue that `customers` customers enter, at most; the served customers are counted in `done`.
+/// A queue that at most `customers` customers enter; `done` counts the served customers.
 pub(super) fn customers(waiting: u32, customers: u32, arrive: Timing, serve: Timing) -> NetBuilder {
     let mut b = NetBuilder::new("customers");
     let [away, queue, done] = [("away", customers), ("queue", waiting), ("done", 0)].map(|(id, n)| b.place(id, n));

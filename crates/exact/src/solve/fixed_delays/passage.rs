@@ -22,7 +22,7 @@ impl std::fmt::Debug for FixedDelayPassage<'_> {
 }
 
 impl FixedDelayStates {
-    /// Returns the distribution of the time to the goal, which is computed as far as it is requested.
+    /// Returns the distribution of the time to the goal. It is computed on demand, up to the largest requested time.
     ///
     /// # Errors
     ///
@@ -107,7 +107,7 @@ impl FixedDelayPassage<'_> {
     fn reached(&self, interval: usize, since: f64) -> f64 {
         let terms = &self.intervals[interval];
         let weights = window(self.evolution.rate() * since);
-        // the last term is beyond the negligible rest
+        // the last term belongs to the negligible remainder
         let sum: f64 = terms[..terms.len() - 1].iter().enumerate().map(|(n, p)| weights.weight(n) * p).sum();
         sum.clamp(0.0, 1.0)
     }
@@ -187,8 +187,8 @@ mod tests {
         }
     }
 
-    /// The busy period of M/D/1 that starts with k customers ends after k + n services with the probability of Borel and
-    /// Tanner \[GrossHarris1998\], all at multiples of the delay.
+    /// A busy period of M/D/1 that starts with k customers ends after k + n services, with the probability of the
+    /// Borel-Tanner distribution \[GrossHarris1998\]. All ends are multiples of the delay.
     #[test]
     fn a_busy_period_ends_only_at_multiples_of_the_service_time() {
         let (rate, delay, k) = (0.6, 0.1, 2);
@@ -203,7 +203,7 @@ mod tests {
             assert!((before - sum).abs() < 1e-9, "{n}: {before} {sum}");
             let mean = rate * delay * served as f64;
             sum += k as f64 / served as f64 * poisson(mean, n);
-            // arrivals are limited to 60, which these times hardly reach
+            // the net has at most 60 arrivals; more are very unlikely within these times
             let found = time.cdf(served as f64 * delay).unwrap();
             assert!((found - sum).abs() < 1e-9, "{n}: {found} {sum}");
         }
@@ -243,7 +243,7 @@ mod tests {
         let law = Law::Empirical { samples: values.to_vec() };
         let states = until(machine(law, rate, [mend, 1.0]), "#(paused)", "0");
         let mut time = states.passage(&Unwatched).unwrap();
-        // the density at u of a failure at x, before the clock ends, and the end of the repair at u
+        // the density at u: a failure at x, before the clock ends, and the end of the repair at u
         let density = |u: f64| {
             let of = |d: f64| {
                 let x = u.min(d);
@@ -256,7 +256,7 @@ mod tests {
         let solve = |steps: usize, t: f64| {
             let h = t / steps as f64;
             let kernel: Vec<f64> = (0..=steps).map(|i| density(i as f64 * h)).collect();
-            // half of a jump counts at the jump
+            // at a jump, half of the jump counts
             let source = |t: f64| f64::midpoint(at_once(t + 1e-9), at_once(t - 1e-9));
             let mut f = vec![source(0.0)];
             for i in 1..=steps {

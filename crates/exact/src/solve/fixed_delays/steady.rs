@@ -4,7 +4,7 @@
 //! chain:
 //!
 //! ```text
-//! P(s, ·): distribution of the next of these states after s,   C(s, u): mean time in u before that state
+//! P(s, ·): distribution of the next of these states after s,   C(s, u): mean time in u before the next one
 //! π P = π,   p(u) = Σ_s π(s) C(s, u) / Σ_s π(s) Σ_v C(s, v)
 //! ```
 //!
@@ -35,7 +35,7 @@ impl FixedDelayStates {
     /// Returns the shares of time in the long run.
     ///
     /// Exact up to [`FixedDelaySteady::error`] and the accuracy of the linear solver. The work is one transient solution for
-    /// each state in which a fixed delay can begin.
+    /// each state in which a fixed delay can start.
     ///
     /// # Errors
     ///

@@ -14,7 +14,7 @@ use crate::watch::Watch;
 pub struct FixedDelayTransient {
     /// The given times \[s\].
     pub times: Vec<f64>,
-    /// Per time and state: the probability, including what happens at that time.
+    /// Per time and state: the probability, including firings at exactly this time.
     pub probabilities: Vec<Vec<f64>>,
     /// Bound of the sum of absolute errors of the probabilities at any of the times: truncation and rounding.
     pub error: f64,
@@ -33,8 +33,8 @@ struct Request {
 impl FixedDelayStates {
     /// Returns the probabilities of the states at each of `times` \[s\].
     ///
-    /// Exact up to [`FixedDelayTransient::error`]. The work is the number of intervals of the grid, multiplied by about
-    /// 20 uniformised jumps of the net, each with the jumps during the longest fixed delay.
+    /// Exact up to [`FixedDelayTransient::error`]. Each interval of the grid takes about 20 uniformised jumps of the net, and
+    /// each of these jumps takes the jumps during the longest fixed delay.
     ///
     /// # Errors
     ///
@@ -64,7 +64,7 @@ impl FixedDelayStates {
                 }
             })?;
         }
-        // sums of terms with both signs can be a rounding error below 0
+        // rounding errors can make a sum of terms with both signs slightly negative
         probabilities.iter_mut().flatten().for_each(|p| *p = p.max(0.0));
         let firings = flows.iter().map(|flows| self.firings(evolution.delayed(), flows)).collect();
         let (error, grid) = (evolution.error(), evolution.grid());
@@ -109,7 +109,7 @@ mod tests {
         FixedDelayStates::explore(&program, Until::default(), &Limits::default(), &Unwatched).unwrap()
     }
 
-    /// D/M/1/K from an empty queue: between arrivals, up to a Poisson number of services ends.
+    /// D/M/1/K from an empty queue: between two arrivals, a Poisson number of services ends, if there are enough customers.
     #[test]
     fn a_queue_with_a_clock_at_its_door_has_its_distribution() {
         let (k, rate) = (4, 1.3);
@@ -150,7 +150,7 @@ mod tests {
         assert!(found.error < 1e-11, "{}", found.error);
     }
 
-    /// After a long time, the probabilities and throughputs are those of the long run, which has another solver.
+    /// After a long time, the probabilities and throughputs are those of the long run, which another solver computes.
     #[test]
     fn a_long_time_leads_to_the_long_run() {
         let law = Law::Empirical { samples: vec![0.5, 1.25, 1.25, 2.0] };

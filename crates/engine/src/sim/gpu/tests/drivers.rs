@@ -1,5 +1,5 @@
-//! Drivers that the machine does not use by itself: the same tests with SwiftShader, and a driver without a GPU. Each runs
-//! in a child process, because a process loads its drivers once.
+//! Tests with drivers that the machine does not select by itself: SwiftShader, and a driver without a GPU. Each driver runs
+//! in a child process, because a process loads its drivers only once.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -10,7 +10,7 @@ use crate::sim::gpu::{GpuError, survey};
 fn with_driver(driver: &Path, variables: &[(&str, &str)], tests: &[&str]) -> Output {
     let mut child = Command::new(std::env::current_exe().unwrap());
     child.args(tests).args(["--exact", "--include-ignored", "--test-threads=1"]);
-    // a layer of Mesa prints lines of its own
+    // otherwise, a layer of Mesa prints additional lines
     child.env("VK_DRIVER_FILES", driver).env("VK_ICD_FILENAMES", driver).env("NODEVICE_SELECT", "1");
     child.envs(variables.iter().copied()).output().unwrap()
 }
@@ -21,7 +21,7 @@ fn assert_passed(done: &Output, tests: &[&str]) {
     assert!(printed.contains(&format!(" {} passed; 0 failed; 0 ignored;", tests.len())), "{printed}");
 }
 
-/// The description of SwiftShader, which comes with Chromium: `$TAILSPN_SWIFTSHADER`, otherwise where packages put it.
+/// The file that describes SwiftShader: `$TAILSPN_SWIFTSHADER`, otherwise the file in an installed package of Chromium.
 fn swiftshader() -> Option<PathBuf> {
     let named = std::env::var_os("TAILSPN_SWIFTSHADER").map(PathBuf::from);
     let folders = ["/usr/lib/chromium", "/usr/lib64/chromium-browser", "/opt/google/chrome"];
@@ -49,7 +49,7 @@ fn swiftshader_gives_the_bits_of_the_cpu() {
     assert_passed(&with_driver(&driver, &[("TAILSPN_ADAPTER", "SwiftShader")], &tests), &tests);
 }
 
-/// Mesa's driver of AMD GPUs can pretend that a GPU is there, without running anything on it.
+/// Mesa's driver for AMD GPUs can report a GPU that does not exist; nothing runs on this GPU.
 #[test]
 fn a_driver_without_its_gpu_is_refused() {
     let driver = Path::new("/usr/share/vulkan/icd.d/radeon_icd.x86_64.json");
@@ -67,7 +67,7 @@ fn the_only_adapter_is_refused() {
     let found = survey();
     let [only] = &found[..] else { panic!("{found:?}") };
     assert!(only.facts.name.contains("RADV GFX1100"), "{only:?}");
-    // Mesa 22 loses the device while it is opened; a version that opens it leaves all work out
+    // Mesa 22 loses the device while it is opened; a version that opens the device does no work
     let refused = matches!(&only.fault, Some(GpuError::Refused { adapter, .. }) if *adapter == only.facts.name);
     let skips =
         matches!(only.fault, Some(GpuError::SelfTest { .. } | GpuError::Unfinished { .. } | GpuError::Lost { .. }));

@@ -1,5 +1,5 @@
-//! Every feature of the engines on the CPU: its twin on a device gives equal bits, or refuses it with a text. The rows
-//! are those of the table in docs/kernels.md.
+//! Features of the CPU engines on a device: for each feature, the device gives equal bits or refuses it with a text. The
+//! rows are those of the table in docs/kernels.md.
 
 use std::sync::Arc;
 
@@ -66,7 +66,7 @@ impl Row {
     }
 }
 
-/// Customers choose one of two queues; the first has as many clerks as `servers`, who work as long as `delay`.
+/// Customers choose one of two queues. The first queue has `servers` as clerks, and a service takes `delay`.
 fn queues(servers: Servers, memory: Memory, delay: impl FnOnce(&NetBuilder) -> Delay) -> Net {
     let mut b = NetBuilder::new("queues");
     let (home, hall) = (b.place("home", 4), b.place("hall", 0));

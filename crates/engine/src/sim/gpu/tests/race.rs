@@ -51,7 +51,7 @@ fn compare(gpu: &Arc<Gpu>, program: &Program, question: &Question, form: Form, c
     compare_from(3, gpu, program, question, form, count)
 }
 
-/// As [`compare`], from replication `first` on.
+/// Like [`compare`], but starts with replication `first`.
 fn compare_from(first: u64, gpu: &Arc<Gpu>, program: &Program, question: &Question, form: Form, count: u64) -> Samples {
     let clock = Clock::choose(program, question.horizon);
     let setup = Setup { program, question, clock, key: KEY, keep_times: true, watch: &Unwatched };
@@ -289,8 +289,8 @@ pub(super) fn sources() -> Vec<String> {
     sources
 }
 
-/// Averages are merged on the device in blocks of 1,024 replications whose first number is a multiple of 1,024. The runs
-/// start in a block and at its start, and end in a block.
+/// The device merges averages in blocks of 1,024 replications; the first number of a block is a multiple of 1,024. One run
+/// starts within a block, the other at the start of a block. Both runs end within a block.
 ///
 /// This test was seen to fail with the two halves of each merge exchanged, and with the units of the first block and of
 /// the last block exchanged.

@@ -1,9 +1,10 @@
-//! A model of the memory of a GPU, without a GPU: the race kernel runs on the software adapter and records each access, and
-//! the test counts what the accesses of 32 lanes together cost.
+//! A model of the memory of a GPU that needs no GPU. The race kernel runs on the software adapter and records each access.
+//! The test counts the cost of the accesses of 32 lanes together.
 //!
-//! Lanes of a warp that execute the same load of the same step for the same time execute it together, as they do if the
-//! warp comes together again after each branch. Such a request costs a cycle for each line of 128 bytes of the main memory
-//! that it touches; in the memory of the workgroup it costs one cycle, because each lane has its own bank.
+//! Lanes of a warp execute a load together if each executes the same load in the same step for the n-th time. This assumes
+//! that the lanes of a warp come together again after each branch. Such a request costs one cycle for each line of 128 bytes
+//! of the main memory that it touches. In the memory of the workgroup, it costs one cycle, because each lane has its own
+//! bank.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +33,7 @@ const LINE: u32 = 32;
 /// The record of a firing.
 const FIRING: u32 = 1;
 
-/// A source in which each access to the tables and to the state of a lane is recorded.
+/// The source of a kernel that records each access to the tables and to the state of a lane.
 struct Recorded {
     source: String,
     /// Per number of an access in the source: true if it accesses the tables.
@@ -107,7 +108,7 @@ struct Costs {
     firings: f64,
     /// Number of steps of all warps.
     steps: f64,
-    /// Number of loads by lanes, by warps, and lines of 128 bytes of these loads.
+    /// Number of loads of lanes, number of requests of warps, and number of 128-byte lines of these requests.
     loads: f64,
     requests: f64,
     lines: f64,
@@ -116,7 +117,7 @@ struct Costs {
 }
 
 impl Costs {
-    /// Accesses of the lanes of one warp.
+    /// Adds the accesses of the lanes of one warp.
     fn add(&mut self, lanes: &[&[[u32; 2]]], in_tables: &[bool]) {
         let mut together: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
         let mut steps = BTreeSet::new();
@@ -146,7 +147,8 @@ impl Costs {
         }
     }
 
-    /// Table row: firings of a warp per step, and per firing: loads, their lines, accesses to the workgroup's memory.
+    /// A row of the table: firings of a warp per step, active lanes \[%\], and per firing: loads, lines of the loads, accesses
+    /// to the memory of the workgroup.
     fn numbers(&self) -> [f64; 5] {
         [
             self.firings / self.steps,
@@ -195,8 +197,8 @@ fn costs(gpu: &Gpu, program: &Program, form: Form) -> Costs {
     costs
 }
 
-/// Lanes that load one address together need one line, lanes with addresses far apart one line each, and accesses at
-/// different times are not together.
+/// Lanes that load one address together need one line. Lanes whose addresses are far apart need one line each. Accesses at
+/// different times are separate.
 #[test]
 fn accesses_of_a_warp_are_counted() {
     let access = |step: u32, site: u32, at: u32| [step << 16 | site, at];

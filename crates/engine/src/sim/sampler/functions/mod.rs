@@ -167,7 +167,8 @@ pub(crate) fn normal_row(bits: u64) -> (u32, u32) {
     row_of(zeros, tail << zeros)
 }
 
-/// The row and the position for a tail probability: leading zeros of its 64 bits, and the bits from the first one on.
+/// The row and the position for a tail probability, given the number of leading zeros of its 64 bits, and the bits from the
+/// first 1 on.
 #[inline(always)]
 fn row_of(zeros: u32, bits: u64) -> (u32, u32) {
     let w = !bits;
@@ -250,7 +251,7 @@ pub(crate) fn lognormal(line: Line, upper: bool, sum: u32, row: u32, s: u32) -> 
     power_of_two(line.value_at(normal_value(sum, row, s), upper))
 }
 
-/// As [`lognormal`], for the variate that a standard normal variate exceeds with probability `2^-e`. The probability of
+/// Like [`lognormal`], for the variate that a standard normal variate exceeds with probability `2^-e`. The probability of
 /// both tails is at least 2^-64.
 pub(crate) fn lognormal_beyond(line: Line, e: Positive) -> Positive {
     let beyond = power_of_two(-(e.value() * 32_f64.exp2()).round().min(64.0 * 32_f64.exp2()) as i64);
