@@ -53,7 +53,7 @@ fn unsupported(args: &SolveArgs) -> Option<&'static str> {
         return Some("rewards up to a goal are not supported");
     }
     let late = args.before.within.is_some_and(|[from, _]| from > 0.0);
-    late.then_some("a first time above 0 is not supported: the ages of the delays at that time are not known")
+    late.then_some("a first time above 0 is not supported: the ages of the delays at this time are not known")
 }
 
 /// A question about a net with fixed delays; its Erlang and hyperexponential delays are expanded to phases.

@@ -31,7 +31,7 @@ fn a_late_end_has_its_exact_probability() {
     }
 }
 
-/// 100 replications are too few at a moderate probability, and many replications give it.
+/// At a moderate probability, splitting after 100 replications agrees with many replications.
 #[test]
 fn a_job_with_stragglers_agrees_with_many_replications() {
     let plain = estimate(STRAGGLERS, &["--reps", "60000", "--late-effort", "0"]);

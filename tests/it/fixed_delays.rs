@@ -13,8 +13,8 @@ fn number(value: &serde_json::Value, at: &str) -> f64 {
     value.pointer(at).and_then(serde_json::Value::as_f64).unwrap_or_else(|| panic!("{at} of {value}"))
 }
 
-/// Writes a machine that breaks at 0.5 per second unless a clock stops it first, after `law`; it is mended or resumed at 1
-/// per second.
+/// Writes a net of a machine that breaks at 0.5 per second, unless a clock with the delay `law` stops it first. The machine
+/// is mended or resumed at 1 per second.
 fn machine(path: &str, law: Law, memory: Memory) {
     let mut b = NetBuilder::new("machine");
     let [works, broken, paused] = ["works", "broken", "paused"].map(|id| b.place(id, u32::from(id == "works")));

@@ -494,8 +494,8 @@ mod tests {
         }
     }
 
-    /// A token moves on a ring; after each move, it continues or returns. The final states of vanishing markings are dropped after 1,024
-    /// states.
+    /// A token moves on a ring; after each move, it continues or returns. The final states of vanishing markings are dropped
+    /// after 1,024 states.
     #[test]
     fn dropped_final_states_are_found_again() {
         let mut b = NetBuilder::new("ring with choices");

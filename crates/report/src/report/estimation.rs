@@ -116,8 +116,8 @@ impl<'a> Estimation<'a> {
         self
     }
 
-    /// Sets the number of walks on each level of splitting, which runs if few replications finish after the deadline.
-    /// Default 500, fewer for large jobs.
+    /// Sets the number of walks on each level of splitting. Default 500, fewer for large jobs. Splitting runs if few
+    /// replications finish after the deadline.
     pub fn late_effort(self, walks: u32) -> Self {
         Self { late_effort: Some(walks), ..self }
     }

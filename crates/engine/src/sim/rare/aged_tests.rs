@@ -68,7 +68,7 @@ fn many_maps_that_start_together() {
     check_late(&net, 24.0, exact, Splitting { effort: 500, batches: 16, ..SMALL });
 }
 
-/// The sum of n uniform delays is within x of its maximum with probability `x^n / n!`; a sum of Erlang delays is Erlang.
+/// The sum of n uniform delays is within x of its maximum with probability `x^n / n!`. A sum of Erlang delays is Erlang.
 #[test]
 fn a_chain_of_delays() {
     let net = parallel(1, &vec![Law::Uniform { low: 0.0, high: 1.0 }; 6]);

@@ -7,8 +7,8 @@
 //!
 //! * **Goal before a marking or before a time**: levels of an importance expression over the marking. For a goal such
 //!   as `#(queue) >= 20`, this expression is the left side.
-//! * **Time beyond a limit**: levels of the elapsed time plus the approximate remaining time, given by a linear
-//!   function of the marking and of the ages of clocks.
+//! * **Time beyond a limit**: levels of the elapsed time, or of the elapsed time plus the approximate remaining time. The
+//!   remaining time is a linear function of the marking and of the ages of clocks.
 //!
 //! Walks start from a marking, a time and, for delays that are not exponential, the ages of the clocks. Independent
 //! batches give the interval, which is symmetric on a log scale, since the error of a small probability is a factor.

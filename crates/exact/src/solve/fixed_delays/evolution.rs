@@ -59,7 +59,7 @@ pub(super) struct Evolution<'a> {
     clocks: Vec<Clock>,
     /// The states in which delays run, in the order of the clocks.
     delayed: Vec<u32>,
-    /// Per state: its position in `delayed`, or the number of these states.
+    /// Per state: its position in `delayed`, or the length of `delayed` if no delay runs in the state.
     position: Vec<u32>,
     /// Rates into states in which a delay starts: the state before, the position of the state after, rate divided by the
     /// largest rate.

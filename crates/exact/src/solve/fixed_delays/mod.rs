@@ -161,7 +161,7 @@ pub enum FixedDelayError {
         /// The question.
         question: &'static str,
     },
-    /// A fixed delay of 0 s, which the solution over time does not support.
+    /// A fixed delay of 0 s. The solution over time does not support it.
     #[error("transition `{transition}` has a fixed delay of 0 s; make it immediate, or simulate the net")]
     Zero {
         /// Id of the transition.

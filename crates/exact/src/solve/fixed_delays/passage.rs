@@ -234,7 +234,7 @@ mod tests {
     }
 
     /// The time to the first stop of a machine whose clock starts anew after each repair, compared with the renewal
-    /// equation `F(t) = P(D ≤ t, D < X) + ∫ f(u) F(t - u) du`, in which `f` is the density of failure and repair before
+    /// equation `F(t) = P(D ≤ t, D < X) + ∫ f(u) F(t - u) du`, where `f` is the density of failure and repair before
     /// the end of the clock. Solved by trapezoids with two steps and extrapolation.
     #[test]
     fn interrupted_clocks_satisfy_the_renewal_equation() {
@@ -309,14 +309,14 @@ mod tests {
         let (probability, mean, variance) = moments(&states);
         let reached = 1.0 - f64::exp(-rate * delay);
         assert!((probability - reached).abs() < 1e-14);
-        // an exponential time, if it is shorter than the delay
+        // the time is exponential, given that it is shorter than the delay
         let exact = 1.0 / rate - delay * f64::exp(-rate * delay) / reached;
         let second = 2.0 * exact / rate - delay * delay * f64::exp(-rate * delay) / reached;
         assert!((mean - exact).abs() < 1e-13, "{mean} {exact}");
         assert!((variance - (second - exact * exact)).abs() < 1e-12, "{variance} {second}");
     }
 
-    /// The mean of the distribution is the area above it: an independent check of both.
+    /// The mean equals the area above the distribution function, which checks both independently.
     #[test]
     fn the_distribution_has_the_moments() {
         let net = customers(2, 5, Timing::exponential(0.7), after(0.5));
