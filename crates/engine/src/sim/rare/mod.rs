@@ -15,6 +15,7 @@
 
 mod error;
 mod event;
+mod fit;
 mod left;
 mod levels;
 mod pilot;
@@ -163,7 +164,7 @@ impl Splitting<'_> {
         let find = |plan: &Plan, most| pilot::find(plan, self.effort, setup, direct, most);
         let fitted = match &plan {
             Plan::Beyond { goal, limit_s, left: None } => {
-                let left = left::fitted(&WalkForm::new(setup, direct), setup.program, setup.clock)?;
+                let left = fit::fitted(&WalkForm::new(setup, direct), setup.program, setup.clock)?;
                 left.map(|left| Plan::Beyond { goal: goal.clone(), limit_s: *limit_s, left: Some(left) })
             }
             _ => None,
