@@ -1,4 +1,4 @@
-//! `simulate --steady`: means in the long run, from several long replications or one.
+//! `simulate --steady`: means in the long run, from several long runs or one.
 
 use std::time::Instant;
 

@@ -96,8 +96,8 @@ pub(crate) struct EstimateArgs {
     /// 0.5%
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, help_heading = "Run")]
     pub(crate) rel_error: Option<f64>,
-    /// Walks on each level of splitting, which gives the probability of missing the deadline if fewer than 30
-    /// replications miss it; 0 for no splitting [default: 500, fewer for large jobs]
+    /// Number of walks on each level of splitting; 0 turns splitting off [default: 500, fewer for large jobs].
+    /// Splitting runs if fewer than 30 replications miss the deadline
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::count, help_heading = "Run")]
     pub(crate) late_effort: Option<u64>,
     /// Do not fold equal tasks (docs/folding.md)

@@ -365,7 +365,7 @@ pub(crate) struct SimulateArgs {
     /// Run replications until the half width of an interval is this share of the value, such as 0.5%. The value is
     /// the mean time, or NAME: `time`, `goal` (the probability of reaching it), a reward, a place (mean tokens), a
     /// transition (firings per second) or `at T` (the means that --at requests for time T); may be repeated. With
-    /// --steady, the replications become longer, and a SHARE without a NAME applies to all means
+    /// --steady, the long runs become longer, and a SHARE without a NAME applies to all means
     #[arg(long, value_name = "[NAME=]SHARE", allow_hyphen_values = true, value_parser = values::relative, help_heading = "Run")]
     pub(crate) rel_error: Vec<(String, f64)>,
     /// Like --rel-error, but with an absolute half width in the unit of the value; may be repeated and
@@ -378,13 +378,13 @@ pub(crate) struct SimulateArgs {
     /// Do not fold equal parts of the net
     #[arg(long, help_heading = "Run")]
     pub(crate) no_fold: bool,
-    /// Means in the long run, from long replications; warm-up is detected and excluded
+    /// Means in the long run, from long runs; warm-up is detected and excluded
     #[arg(long, help_heading = "Question", conflicts_with_all = ["until", "horizon", "warm_up", "group", "at", "samples", "reps", "engine", "max_firings", "shard"])]
     pub(crate) steady: bool,
-    /// Number of independent long replications of --steady; with 1, intervals come from the means of its batches
+    /// Number of independent long runs of --steady; with 1, intervals come from the means of its batches
     #[arg(long, value_name = "N", default_value = "8", requires = "steady", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Question")]
     pub(crate) steady_runs: u64,
-    /// Approximate total number of firings of the long replications of --steady [default: 2 million]; with --rel-error or
+    /// Approximate total number of firings of the long runs of --steady [default: 2 million]; with --rel-error or
     /// --abs-error, the maximum [default: 2 billion]
     #[arg(long, value_name = "N", requires = "steady", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Question")]
     pub(crate) steady_firings: Option<u64>,
