@@ -10,7 +10,7 @@ const TIMER_SERVED = 1u;
 const TIMER_MARKING = 2u;
 const TIMER_GENERAL = 3u;
 const TIMER_NONE = 4u;
-const TIMER_WORDS = 12u;
+const TIMER_PARTS = 3u;
 const STOPPED = vec2<u32>(0xffffffffu, 0xffffffffu);
 
 fn begin_form() {
@@ -20,15 +20,15 @@ fn begin_form() {
     for (var u = 0u; u < TIMED; u += 1u) {
         hold_pair(CLOCKS + 2u * u, STOPPED);
         hold(DRAWS + u, 0u);
-        let row = TIMED_ROWS + TIMER_WORDS * u;
-        let kind = tables[row + 1u];
+        let row = TIMED_ROWS + TIMER_PARTS * u;
+        let kind = rows[row].y;
         if kind == TIMER_SERVED {
-            hold(tables[row + 8u], 0u);
+            hold(rows[row + 2u].x, 0u);
         } else if kind == TIMER_MARKING {
-            hold_pair(tables[row + 8u], DOUBLE_ZERO);
+            hold_pair(rows[row + 2u].x, DOUBLE_ZERO);
         } else if kind == TIMER_GENERAL {
             // clocks that run, and clocks put aside
-            hold_pair(tables[row + 8u], vec2<u32>(0u, 0u));
+            hold_pair(rows[row + 2u].x, vec2<u32>(0u, 0u));
         }
     }
     for (var block = 0u; block < BLOCKS; block += 1u) {
@@ -60,11 +60,12 @@ fn next_sample(u: u32) -> u32 {
 
 // a fresh delay of the law of a row
 fn draw(u: u32, row: u32) -> vec2<u32> {
-    let owner = tables[row];
-    let law = tables[row + 2u];
-    let a = tables[row + 3u];
-    let b = tables[row + 4u];
-    let words = tables[row + 10u];
+    let part = rows[row];
+    let owner = part.x;
+    let law = part.z;
+    let a = part.w;
+    let b = rows[row + 1u].x;
+    let words = rows[row + 2u].z;
     let first = next_sample(u) * words;
     if HAS_CURVES {
         if law == ERLANG {
@@ -87,8 +88,8 @@ fn draw(u: u32, row: u32) -> vec2<u32> {
 }
 
 // sets the clock to a fresh exponential delay
-fn restart(u: u32, row: u32, mantissa: u32, shift: u32) {
-    let e = exponential(word(run.key, PURPOSE_DELAY, tables[row], next_sample(u), replication));
+fn restart(u: u32, owner: u32, mantissa: u32, shift: u32) {
+    let e = exponential(word(run.key, PURPOSE_DELAY, owner, next_sample(u), replication));
     set_clock(u, plus(now, narrow(e, mantissa, shift)));
 }
 
@@ -114,29 +115,29 @@ fn exponential_scale(rate: vec2<u32>) -> vec2<u32> {
 }
 
 fn look_at_served(u: u32, row: u32, busy: u32) {
-    let item = tables[row + 8u];
+    let item = rows[row + 2u].x;
     if busy == held(item) && u != fired {
         return;
     }
     hold(item, busy);
     if busy == 0u {
         set_clock(u, STOPPED);
-    } else if busy > tables[row + 9u] {
+    } else if busy > rows[row + 2u].y {
         // more servers than scales were made for
         fault();
     } else {
-        let scale = tables[row + 6u] + 2u * (busy - 1u);
+        let scale = rows[row + 1u].z + 2u * (busy - 1u);
         if tables[scale] == 0u && tables[scale + 1u] == NO_SCALE {
             set_clock(u, STOPPED);
         } else {
-            restart(u, row, tables[scale], tables[scale + 1u]);
+            restart(u, rows[row].x, tables[scale], tables[scale + 1u]);
         }
     }
 }
 
 fn look_at_marking(u: u32, row: u32, busy: u32) {
-    let item = tables[row + 8u];
-    let value = rate(busy, tables[row + 6u]);
+    let item = rows[row + 2u].x;
+    let value = rate(busy, rows[row + 1u].z);
     if all(value == held_pair(item)) && u != fired {
         return;
     }
@@ -146,13 +147,13 @@ fn look_at_marking(u: u32, row: u32, busy: u32) {
         return;
     }
     let scale = exponential_scale(value);
-    restart(u, row, scale.x, scale.y);
+    restart(u, rows[row].x, scale.x, scale.y);
 }
 
 // a clock for each enabling that is served: items of a crowd are the clocks that run, those put aside, then both
 fn look_at_general(u: u32, row: u32, busy: u32) {
-    let item = tables[row + 8u];
-    let room = tables[row + 9u];
+    let item = rows[row + 2u].x;
+    let room = rows[row + 2u].y;
     var running = held(item);
     var aside = held(item + 1u);
     let times = item + 2u;
@@ -170,7 +171,7 @@ fn look_at_general(u: u32, row: u32, busy: u32) {
         }
     }
     for (; running > busy; running -= 1u) {
-        if tables[row + 7u] != 0u {
+        if rows[row + 1u].w != 0u {
             if aside == room {
                 fault();
                 return;
@@ -204,16 +205,18 @@ fn look_at_general(u: u32, row: u32, busy: u32) {
 
 // brings the clock of the u-th timed transition in line with the marking
 fn look_at(u: u32) {
-    let row = TIMED_ROWS + TIMER_WORDS * u;
-    let kind = tables[row + 1u];
+    let row = TIMED_ROWS + TIMER_PARTS * u;
+    let first = rows[row];
+    let kind = first.y;
     if kind == TIMER_NONE {
         return;
     }
-    let busy = served(tables[row], tables[row + 5u]);
+    let second = rows[row + 1u];
+    let busy = served(first.x, second.y);
     if kind == TIMER_PLAIN {
         if (busy > 0u) != runs(u) {
             if busy > 0u {
-                restart(u, row, tables[row + 3u], tables[row + 4u]);
+                restart(u, first.x, first.w, second.x);
             } else {
                 set_clock(u, STOPPED);
             }
@@ -252,5 +255,5 @@ fn race() {
     }
     set_clock(u, STOPPED);
     fired = u;
-    fire_timed(tables[TIMED_ROWS + TIMER_WORDS * u], time);
+    fire_timed(rows[TIMED_ROWS + TIMER_PARTS * u].x, time);
 }

@@ -20,16 +20,17 @@ fn begin_form() {
 
 // brings the units of the u-th timed transition in line with the marking
 fn look_at(u: u32) {
-    let row = TIMED_ROWS + 6u * u;
-    let share = tables[row + 1u];
+    let row = rows[TIMED_ROWS + 2u * u];
+    let rest = rows[TIMED_ROWS + 2u * u + 1u];
+    let share = row.y;
     let before = held_pair(UNITS + 2u * u);
-    let busy = served(tables[row], tables[row + 4u]);
-    var own = vec2<u32>(tables[row + 2u], tables[row + 3u]);
+    let busy = served(row.x, rest.x);
+    var own = row.zw;
     if share == SHARE_PLAIN {
         own = select(own, vec2<u32>(0u, 0u), busy == 0u);
     } else if HAS_OTHER_SHARES {
         if HAS_MARKING_RATES && share == SHARE_MARKING {
-            own = units(rate(busy, tables[row + 5u]), RATE_EXPONENT);
+            own = units(rate(busy, rest.y), RATE_EXPONENT);
         } else {
             own = product(own, busy);
         }
@@ -87,5 +88,5 @@ fn race() {
         end(ENDING_FIRINGS, now);
         return;
     }
-    fire_timed(tables[TIMED_ROWS + 6u * find(selection(mine.y, total))], to);
+    fire_timed(rows[TIMED_ROWS + 2u * find(selection(mine.y, total))].x, to);
 }

@@ -31,6 +31,8 @@ struct RaceRun {
 
 @group(0) @binding(0) var<uniform> run: RaceRun;
 @group(0) @binding(1) var<storage, read> tables: array<u32>;
+// the same words in parts of four: rows of transitions
+@group(0) @binding(5) var<storage, read> rows: array<vec4<u32>>;
 @group(0) @binding(2) var<storage, read_write> state: array<u32>;
 // column c, replication r (counted from the first): [c * count + r]
 @group(0) @binding(3) var<storage, read_write> results: array<vec2<u32>>;
@@ -262,16 +264,16 @@ fn begin() {
 // notes what a firing of t can influence
 fn spread(t: u32) {
     let row = row_of(t);
-    let end = tables[row + 11u];
-    for (var at = tables[row + 10u]; at < end; at += 1u) {
+    let affected = rows[row + 2u];
+    for (var at = affected.z; at < affected.w; at += 1u) {
         let u = tables[at];
         let w = u >> 5u;
         hold(TOUCHED + w, held(TOUCHED + w) | (1u << (u & 31u)));
         touched_begin = min(touched_begin, w);
         touched_end = max(touched_end, w + 1u);
     }
-    let last = tables[row + 13u];
-    for (var at = tables[row + 12u]; at < last; at += 1u) {
+    let groups = rows[row + 3u];
+    for (var at = groups.x; at < groups.y; at += 1u) {
         let g = tables[at];
         let before = held(WAITING + (g >> 5u));
         let bit = 1u << (g & 31u);
@@ -297,9 +299,11 @@ fn fire_timed(t: u32, to: vec2<u32>) {
 // what a firing of t leads to
 fn go_on(t: u32, timed: bool) {
     let row = row_of(t);
-    if timed && tables[row + 12u] == tables[row + 13u] {
-        look_begin = tables[row + 10u];
-        look_end = tables[row + 11u];
+    let groups = rows[row + 3u];
+    if timed && groups.x == groups.y {
+        let affected = rows[row + 2u];
+        look_begin = affected.z;
+        look_end = affected.w;
         phase = LOOK;
         return;
     }
@@ -461,7 +465,7 @@ fn play() {
             observe_firing(firing);
             fire(firing);
             firings = plus(firings, ONE);
-            checks_goal = (tables[row_of(firing) + 14u] & MAY_REACH) != 0u;
+            checks_goal = (rows[row_of(firing) + 3u].z & MAY_REACH) != 0u;
             go_on(firing, races);
         }
         if checks_goal {

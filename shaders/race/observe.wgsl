@@ -87,8 +87,8 @@ fn sum_area(counter: u32, to: vec2<u32>) {
 fn observe_firing(t: u32) {
     let row = row_of(t);
     if QUESTION_GROUPS > 0u {
-        let end = tables[row + 16u];
-        for (var at = tables[row + 15u]; at < end; at += 1u) {
+        let groups = rows[row + 4u];
+        for (var at = groups.x; at < groups.y; at += 1u) {
             let item = SEEN + 4u * tables[at];
             if all(held_pair(item) == NEVER) {
                 hold_pair(item, now);
@@ -97,8 +97,8 @@ fn observe_firing(t: u32) {
         }
     }
     if HAS_AREAS {
-        let end = tables[row + 18u];
-        for (var at = tables[row + 17u]; at < end; at += 1u) {
+        let written = rows[row + 4u];
+        for (var at = written.z; at < written.w; at += 1u) {
             sum_area(tables[at], now);
         }
     }
@@ -109,8 +109,8 @@ fn observe_firing(t: u32) {
         hold_pair(COUNTS + 2u * t, plus(held_pair(COUNTS + 2u * t), ONE));
     }
     if HAS_IMPULSES {
-        let end = tables[row + 20u];
-        for (var at = tables[row + 19u]; at < end; at += 2u) {
+        let impulses = rows[row + 5u];
+        for (var at = impulses.x; at < impulses.y; at += 2u) {
             add_reward(tables[at], eval(tables[at + 1u]));
         }
     }

@@ -1,7 +1,7 @@
 // When a transition is enabled, how often, and at which rate.
 // Twin: crates/engine/src/semantics/enabled.rs (is_enabled, static_enabled, dynamic_enabled, enabling_degree, served, rate, arc_weight)
 //
-// A kernel that uses this defines `tokens_of(counter)`, `tables`, `fault()`, and the constants of the net that
+// A kernel that uses this defines `tokens_of(counter)`, `tables`, `rows`, `fault()`, and the constants of the net that
 // crates/engine/src/sim/gpu/race_code.rs writes; rows of transitions are laid out there.
 
 // weights of the arcs of one transition that depend on the marking
@@ -12,21 +12,21 @@ const ARC_OUTPUT = 1u;
 const ARC_INHIBITOR = 2u;
 const ARC_TEST = 3u;
 
+// the first part of the row of t: a part has four words, which are loaded together
 fn row_of(t: u32) -> u32 {
-    return ROWS + ROW_WORDS * t;
+    return ROWS + ROW_PARTS * t;
 }
 
 // whether the counters are in their ranges: inputs, tests, inhibitors, and capacities of places with one class
 fn static_enabled(row: u32) -> bool {
-    let end = tables[row + 1u];
-    for (var at = tables[row]; at < end; at += 3u) {
+    let lists = rows[row];
+    for (var at = lists.x; at < lists.y; at += 3u) {
         if tokens_of(tables[at]) - tables[at + 1u] > tables[at + 2u] {
             return false;
         }
     }
     if HAS_ROOMS {
-        let last = tables[row + 3u];
-        for (var at = tables[row + 2u]; at < last; at += 3u) {
+        for (var at = lists.z; at < lists.w; at += 3u) {
             let sum = plus(tokens_in(tables[at]), vec2<u32>(tables[at + 1u], 0u));
             if less(vec2<u32>(tables[at + 2u], 0u), sum) {
                 return false;
@@ -58,8 +58,9 @@ fn arc_weight(code: u32) -> u32 {
 }
 
 fn weigh_arcs(row: u32) {
-    let begin = tables[row + 4u];
-    let end = tables[row + 5u];
+    let lists = rows[row + 1u];
+    let begin = lists.x;
+    let end = lists.y;
     for (var at = begin; at < end; at += 4u) {
         arc_weights[(at - begin) / 4u] = arc_weight(tables[at + 2u]);
     }
@@ -67,8 +68,9 @@ fn weigh_arcs(row: u32) {
 
 fn dynamic_enabled(row: u32) -> bool {
     weigh_arcs(row);
-    let begin = tables[row + 4u];
-    let end = tables[row + 5u];
+    let lists = rows[row + 1u];
+    let begin = lists.x;
+    let end = lists.y;
     for (var at = begin; at < end; at += 4u) {
         let kind = tables[at];
         let counter = tables[at + 1u];
@@ -112,7 +114,8 @@ fn is_enabled(t: u32) -> bool {
         return false;
     }
     if HAS_DYNAMIC {
-        if tables[row + 4u] < tables[row + 5u] {
+        let lists = rows[row + 1u];
+        if lists.x < lists.y {
             return dynamic_enabled(row);
         }
     }
@@ -123,14 +126,14 @@ fn is_enabled(t: u32) -> bool {
 fn enabling_degree(t: u32) -> u32 {
     let row = row_of(t);
     var degree = 0xffffffffu;
-    let end = tables[row + 7u];
-    for (var at = tables[row + 6u]; at < end; at += 2u) {
+    let lists = rows[row + 1u];
+    for (var at = lists.z; at < lists.w; at += 2u) {
         degree = min(degree, tokens_of(tables[at]) / tables[at + 1u]);
     }
     if HAS_DYNAMIC {
         // the weights are those of the enabling test
-        let begin = tables[row + 4u];
-        let last = tables[row + 5u];
+        let begin = lists.x;
+        let last = lists.y;
         for (var at = begin; at < last; at += 4u) {
             if tables[at] == ARC_INPUT {
                 // parallel arcs add up; the tokens of all of them are there

@@ -1,6 +1,6 @@
 // What a firing does to the marking.
 // Twin: crates/engine/src/semantics/fire.rs (fire, fire_dynamic, add)
-// A kernel that uses this defines `tokens_of`, `set_tokens`, `tables`, `fault`; enabled.wgsl comes before it.
+// A kernel that uses this defines `tokens_of`, `set_tokens`, `tables`, `rows`, `fault`; enabled.wgsl comes before it.
 
 // adds or takes tokens; a counter that would run over is a fault
 fn add(counter: u32, by: u32, takes: bool) {
@@ -16,14 +16,15 @@ fn add(counter: u32, by: u32, takes: bool) {
 
 fn fire(t: u32) {
     let row = row_of(t);
-    let end = tables[row + 9u];
-    for (var at = tables[row + 8u]; at < end; at += 2u) {
+    let changes = rows[row + 2u];
+    for (var at = changes.x; at < changes.y; at += 2u) {
         let by = tables[at + 1u];
         let takes = by >= 0x80000000u;
         add(tables[at], select(by, 0u - by, takes), takes);
     }
     if HAS_DYNAMIC {
-        if tables[row + 4u] < tables[row + 5u] {
+        let lists = rows[row + 1u];
+        if lists.x < lists.y {
             fire_dynamic(row);
         }
     }
@@ -32,8 +33,9 @@ fn fire(t: u32) {
 // all weights are those of the marking before the firing; tokens are taken before others are put
 fn fire_dynamic(row: u32) {
     weigh_arcs(row);
-    let begin = tables[row + 4u];
-    let end = tables[row + 5u];
+    let lists = rows[row + 1u];
+    let begin = lists.x;
+    let end = lists.y;
     for (var at = begin; at < end; at += 4u) {
         if tables[at] == ARC_INPUT {
             add(tables[at + 1u], arc_weights[(at - begin) / 4u], true);

@@ -4,8 +4,10 @@ use std::time::Instant;
 
 use tailspn::net::{Net, Timing, Transition};
 use tailspn::report::{AnswerMethod, SteadyReport, SteadySettings, steady_report};
-use tailspn::sim::{LongRuns, MOST_LONG_FIRINGS, Prepared, Question, SteadyError, Target, enabled_but_unfired};
-use tailspn::watch::TimeLimit;
+use tailspn::sim::{
+    BatchAverages, LongRuns, MOST_LONG_FIRINGS, Prepared, Question, SteadyError, Target, enabled_but_unfired,
+};
+use tailspn::watch::{TimeLimit, Watch};
 
 use crate::cli::args::SimulateArgs;
 use crate::cli::exact_answer;
@@ -33,23 +35,7 @@ pub(super) fn run(
     let seed = args.run.seed.unwrap_or(0);
     let progress = Progress::new(terminal.shows_progress(), "parts");
     let watch = TimeLimit::new(&progress, terminal.left_of(args.run.max_time));
-    let long = LongRuns {
-        rewards: &prepared.question.rewards,
-        runs: args.steady_runs,
-        firings: args.steady_firings.unwrap_or(FIRINGS),
-        seed,
-        threads: args.run.threads,
-        watch: &watch,
-    };
-    let averages = if targets.is_empty() {
-        long.run(&prepared.program)
-    } else {
-        let most = args.steady_firings.unwrap_or(MOST_LONG_FIRINGS);
-        let targets: Vec<Target> = targets.iter().map(|wanted| wanted.target).collect();
-        let first = LongRuns { firings: FIRINGS.min(most), ..long };
-        first.run_until_known(&prepared.program, &prepared.targets(&targets), args.run.level, most)
-    };
-    let averages = prepared.unfold_averages(averages.map_err(|error| failure(&error))?);
+    let averages = averages(args, prepared, targets, &watch).map_err(|error| failure(&error))?;
     let program = compile_net(net)?;
     let unfired = enabled_but_unfired(&program, &averages, seed, &watch).map_err(|error| failure(&error))?;
     drop(progress);
@@ -84,6 +70,32 @@ pub(super) fn run(
     }
     tell_unmet_in(&averages, targets, args.run.level, terminal);
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
+}
+
+/// Runs the long runs, with targets until these are met; returns the averages of the original net.
+fn averages(
+    args: &SimulateArgs,
+    prepared: &Prepared,
+    targets: &[Wanted],
+    watch: &dyn Watch,
+) -> Result<Vec<BatchAverages>, SteadyError> {
+    let long = LongRuns {
+        rewards: &prepared.question.rewards,
+        runs: args.steady_runs,
+        firings: args.steady_firings.unwrap_or(FIRINGS),
+        seed: args.run.seed.unwrap_or(0),
+        threads: args.run.threads,
+        watch,
+    };
+    let averages = if targets.is_empty() {
+        long.run(&prepared.program)
+    } else {
+        let most = args.steady_firings.unwrap_or(MOST_LONG_FIRINGS);
+        let targets: Vec<Target> = targets.iter().map(|wanted| wanted.target).collect();
+        let first = LongRuns { firings: FIRINGS.min(most), ..long };
+        first.run_until_known(&prepared.program, &prepared.targets(&targets), args.run.level, most)
+    };
+    averages.map(|averages| prepared.unfold_averages(averages))
 }
 
 fn failure(error: &SteadyError) -> Failure {

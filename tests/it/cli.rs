@@ -478,7 +478,11 @@ fn a_wall_time_also_limits_what_comes_before_a_run() {
         let question: &[&str] = if command == ["query"] { &["P=? [ F #(Start) = 0 ]"] } else { &[] };
         let output = tool(&[command, &[&net, "--max-time=1ms"], question].concat()).output().unwrap();
         let said = text(&output.stderr);
-        assert!(output.status.code() == Some(5) && said.contains("reached before the net was compiled"), "{}", show(&output));
+        assert!(
+            output.status.code() == Some(5) && said.contains("reached before the net was compiled"),
+            "{}",
+            show(&output)
+        );
         assert!(output.stdout.is_empty());
     }
 }

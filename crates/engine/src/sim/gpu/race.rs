@@ -172,8 +172,8 @@ impl<'a> GpuRace<'a> {
                 padding: [0; 2],
             };
             let parameters = self.gpu.uniform(&run)?;
-            let buffers =
-                [(0, &parameters), (1, &self.tables), (2, &self.state), (3, &self.results), (4, &self.control)];
+            let buffers = [&parameters, &self.tables, &self.state, &self.results, &self.control, &self.tables];
+            let buffers: Vec<_> = (0..).zip(buffers).collect();
             let workgroups = lanes.div_ceil(u64::from(WORKGROUP)) as u32;
             let clear: &[&wgpu::Buffer] = if fresh { &[&self.state] } else { &[] };
             let took = self.gpu.run(clear, &[Dispatch { kernel: &self.kernel, buffers: &buffers, workgroups }])?;

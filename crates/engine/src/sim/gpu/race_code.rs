@@ -16,7 +16,9 @@ use crate::sim::gpu::race_layout::{Columns, Constants, Items, LANE_WORDS, Observ
 use crate::sim::question::{Goal, Question};
 use crate::sim::race::Guards;
 
-const ROW_WORDS: usize = 21;
+const ROW_WORDS: usize = 24;
+/// Words of a part of a row, which the shader loads together.
+pub(crate) const PART: usize = 4;
 const MAY_REACH: u32 = 1;
 /// Stands for a position if there is no code or no capacity.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -111,6 +113,12 @@ impl RaceCode {
         (begin, self.tables.len() as u32)
     }
 
+    /// Appends rows of whole parts; returns the number of their first part in the array.
+    pub(crate) fn rows(&mut self, words: impl IntoIterator<Item = u32>) -> u32 {
+        self.tables.resize(self.tables.len().next_multiple_of(PART), 0);
+        self.list(words).0 / PART as u32
+    }
+
     /// Appends a code; returns its position. `what` is its name in an obstacle.
     pub(crate) fn code(&mut self, code: &Code, what: &str) -> u32 {
         match DeviceCode::of(code) {
@@ -188,7 +196,7 @@ impl RaceCode {
             let reaches = writes.row(t).iter().any(|counter| reads.contains(counter));
             row[14] = if reaches { MAY_REACH } else { 0 };
             let written = if question.tokens { self.list(writes.row(t).iter().copied()) } else { (0, 0) };
-            (row[17], row[18]) = written;
+            (row[18], row[19]) = written;
             let arcs = u64::from(dynamic.1 - dynamic.0) / 4;
             let enabled = u64::from(ranges.1 - ranges.0) / 3
                 + u64::from(rooms.1 - rooms.0) / 3 * program.classes() as u64
@@ -203,9 +211,9 @@ impl RaceCode {
             self.loops.spread = self.loops.spread.max(u64::from(affects.1 - affects.0 + groups.1 - groups.0) + 1);
         }
         self.question_lists(program, question, &mut rows);
-        let at = self.list(rows.into_iter().flatten()).0;
+        let at = self.rows(rows.into_iter().flatten());
         self.constants.word("ROWS", at);
-        self.constants.word("ROW_WORDS", ROW_WORDS as u32);
+        self.constants.word("ROW_PARTS", (ROW_WORDS / PART) as u32);
         self.constants.flag("HAS_ROOMS", has_rooms);
         self.constants.flag("HAS_DYNAMIC", most_dynamic > 0);
         self.constants.word("MOST_DYNAMIC", most_dynamic.max(1));
@@ -264,8 +272,8 @@ impl RaceCode {
         for (row, (groups, impulses)) in rows.iter_mut().zip(groups.into_iter().zip(impulses)) {
             let cost = groups.len() as u64 + impulses.len() as u64 * (1 + self.loops.code);
             self.loops.fire = self.loops.fire.max(self.loops.fire + cost);
-            (row[15], row[16]) = self.list(groups);
-            (row[19], row[20]) = self.list(impulses);
+            (row[16], row[17]) = self.list(groups);
+            (row[20], row[21]) = self.list(impulses);
         }
     }
 

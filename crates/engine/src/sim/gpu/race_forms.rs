@@ -75,7 +75,7 @@ fn direct(code: &mut RaceCode, program: &Program, clock: Clock) -> FormFacts {
     let (blocks, scan) = blocks(code, timed);
     code.items.named("UNITS", 2 * timed as u32, &mut code.constants);
     code.items.named("BLOCK_SUMS", 2 * blocks, &mut code.constants);
-    let mut rows = Vec::with_capacity(6 * timed);
+    let mut rows = Vec::with_capacity(8 * timed);
     let (mut others, mut marking) = (false, false);
     for &t in &program.timed {
         let Firing::Exponential { rate, servers } = &program.firing[t as usize] else { continue };
@@ -88,9 +88,9 @@ fn direct(code: &mut RaceCode, program: &Program, clock: Clock) -> FormFacts {
         others |= kind > 0;
         marking |= kind == 2;
         let [low, high] = pair(rate.as_constant().map_or(0, |rate| law.units(rate)));
-        rows.extend([t, kind, low, high, servers_word(*servers), at]);
+        rows.extend([t, kind, low, high, servers_word(*servers), at, 0, 0]);
     }
-    let at = code.list(rows).0;
+    let at = code.rows(rows);
     code.constants.word("TIMED_ROWS", at);
     code.constants.signed("RATE_EXPONENT", law.exponent);
     code.constants.signed("DIRECT_BASE", law.base);
@@ -118,7 +118,7 @@ fn clocks(code: &mut RaceCode, program: &Program, clock: Clock) -> FormFacts {
         draws = draws.max(u64::from(timer.law.loops) + u64::from(timer.room) * 4);
         rows.extend(timer.row(t));
     }
-    let at = code.list(rows).0;
+    let at = code.rows(rows);
     code.constants.word("TIMED_ROWS", at);
     code.constants.signed("TICK_EXPONENT", clock.engine_exponent());
     code.constants.word("NO_SCALE", NONE);

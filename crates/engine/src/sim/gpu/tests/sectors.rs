@@ -55,7 +55,7 @@ impl Recorded {
         this.source = this.source.replace(fired, &format!("{fired} let mark = seen({FIRING}u, 0u);"));
         this.source = this.source.replace(step, &format!("{step} step_number += 1u;"));
         this.source += &format!(
-            "@group(0) @binding(5) var<storage, read_write> recording: array<vec2<u32>>;
+            "@group(0) @binding(6) var<storage, read_write> recording: array<vec2<u32>>;
             var<private> recorded: u32;
             var<private> step_number: u32;
             fn seen(site: u32, at: u32) -> u32 {{
@@ -185,7 +185,8 @@ fn costs(gpu: &Gpu, program: &Program, form: Form) -> Costs {
     let results = gpu.storage(8 * u64::from(code.columns.total) * u64::from(count)).unwrap();
     let control = gpu.storage(32).unwrap();
     let record = gpu.storage(8 * u64::from(ROOM) * lanes).unwrap();
-    let buffers = [(0, &parameters), (1, &tables), (2, &state), (3, &results), (4, &control), (5, &record)];
+    let buffers =
+        [(0, &parameters), (1, &tables), (2, &state), (3, &results), (4, &control), (5, &tables), (6, &record)];
     for _ in 0..=BEFORE {
         gpu.run(&[&record], &[Dispatch { kernel: &kernel, buffers: &buffers, workgroups: 1 }]).unwrap();
     }
