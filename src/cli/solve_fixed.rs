@@ -5,7 +5,10 @@ use tailspn::net::Net;
 use tailspn::report::{
     Hidden, MethodRow, SolveReport, Subject, TimeSection, WithinSection, fixed_delay_section, steady_section,
 };
-use tailspn::solve::{FixedDelayError, FixedDelayStates, LinearSettings, TransientSettings, Until};
+use tailspn::solve::{
+    Expanded, FixedDelayError, FixedDelayStates, LinearSettings, TransientSettings, Until, expand_phases_except,
+    is_fixed,
+};
 use tailspn::watch::{TimeLimit, Watch};
 
 use crate::cli::args::SolveArgs;
