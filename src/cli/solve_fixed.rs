@@ -52,7 +52,7 @@ pub(super) fn fixed_phases(net: &Net) -> Result<Expanded, Failure> {
     expand_phases_except(net, is_fixed).map_err(|obstacles| answer_failure(obstacles.into()))
 }
 
-/// Explains why a net with fixed delays has no exact answer.
+/// Returns the failure for a net with fixed delays that has no exact answer.
 pub(super) fn fixed_delay_failure(error: &FixedDelayError, watch: &dyn Watch) -> Failure {
     match error {
         FixedDelayError::Explore(error) => failure(error),

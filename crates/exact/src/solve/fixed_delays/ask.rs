@@ -52,7 +52,9 @@ impl FixedDelayStates {
                 let values = self.space.values(&lower(net, &reward.rate), "the reward").map_err(ExploreError::from)?;
                 Ok(expected(&found.steady.probabilities, &values))
             }
-            Query::LongRun { .. } => Err(FixedDelayError::Unsupported { question: "a reward of firings in the long run" }),
+            Query::LongRun { .. } => {
+                Err(FixedDelayError::Unsupported { question: "a reward of firings in the long run" })
+            }
             Query::GatheredUntil { .. } | Query::Gathered { .. } => {
                 Err(FixedDelayError::Unsupported { question: "an accumulated reward" })
             }
