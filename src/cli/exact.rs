@@ -7,17 +7,12 @@ use tailspn::compile::{Code, Program};
 use tailspn::fold::Symmetry;
 use tailspn::net::Net;
 use tailspn::report::{Hidden, SolveReport, Subject, counted, solve_report};
-use tailspn::solve::{
-    Expanded, ExploreError, FixedDelayError, Limits, SeriesParallelError, StateSpace, Verdicts, expand_phases_except,
-    explore_canonical, is_fixed,
-};
-use tailspn::watch::Watch;
+use tailspn::solve::{Expanded, ExploreError, Limits, SeriesParallelError, StateSpace, Verdicts, explore_canonical};
 
 use crate::cli::exit::Exit;
 use crate::cli::load::compile_failure;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
-use crate::cli::solve_method::LIMITS;
 use crate::cli::watch::{Progress, interrupted};
 
 /// Returns the net with general delays expanded to phases, and the places and transitions that this adds.
@@ -25,20 +20,6 @@ pub(super) fn phases(net: &Net) -> Result<(Net, Hidden), Failure> {
     let expanded = with_phases(net).map_err(|obstacles| answer_failure(obstacles.into()))?;
     let hidden = hidden(&expanded);
     Ok((expanded.net, hidden))
-}
-
-/// Returns the net with delays expanded to phases, except for deterministic and empirical delays.
-pub(super) fn fixed_phases(net: &Net) -> Result<Expanded, Failure> {
-    expand_phases_except(net, is_fixed).map_err(|obstacles| answer_failure(obstacles.into()))
-}
-
-/// Returns the failure for a net with fixed delays that has no exact answer.
-pub(super) fn fixed_delay_failure(error: &FixedDelayError, watch: &dyn Watch) -> Failure {
-    match error {
-        FixedDelayError::Explore(error) => failure(error),
-        FixedDelayError::Incomplete(_) if !watch.stopped() => Failure::helped(Exit::Refused, error.to_string(), LIMITS),
-        _ => refused(error),
-    }
 }
 
 /// Returns the places and transitions that the expansion added.

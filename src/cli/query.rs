@@ -10,12 +10,13 @@ use tailspn::solve::{Asking, CslQuery, FixedDelayStates, Limits, StateSpace, Unt
 use tailspn::watch::TimeLimit;
 
 use crate::cli::args::QueryArgs;
-use crate::cli::exact::{failure, find_states, fixed_delay_failure, fixed_phases, phases};
+use crate::cli::exact::{failure, find_states, phases};
 use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_bytes, read_net};
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::{Shown, Terminal};
 use crate::cli::preparation::Preparation;
+use crate::cli::solve_fixed::{fixed_delay_failure, fixed_phases};
 use crate::cli::solve_method::LIMITS;
 use crate::cli::solve_untimed::help;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
@@ -142,8 +143,9 @@ struct Asked<'a> {
 impl Asked<'_> {
     fn row(&self, query: &CslQuery) -> QueryRow {
         let started = Instant::now();
-        let watch = Progress::new(self.terminal.shows_progress(), "states");
         let Self { net, program, solver, .. } = *self;
+        let noun = if matches!(solver, Solver::Fixed(_)) { "steps" } else { "states" };
+        let watch = Progress::new(self.terminal.shows_progress(), noun);
         let limits = Limits { wall: self.time.left(), ..*self.limits };
         let watch = TimeLimit::new(&watch, limits.wall);
         let answer = match solver {

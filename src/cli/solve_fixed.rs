@@ -5,17 +5,20 @@ use tailspn::net::Net;
 use tailspn::report::{
     Hidden, MethodRow, SolveReport, Subject, TimeSection, WithinSection, fixed_delay_section, steady_section,
 };
-use tailspn::solve::{FixedDelayError, FixedDelayStates, LinearSettings, TransientSettings, Until};
-use tailspn::watch::TimeLimit;
+use tailspn::solve::{
+    Expanded, FixedDelayError, FixedDelayStates, LinearSettings, TransientSettings, Until, expand_phases_except,
+    is_fixed,
+};
+use tailspn::watch::{TimeLimit, Watch};
 
 use crate::cli::args::SolveArgs;
-use crate::cli::exact::{failure, fixed_delay_failure, fixed_phases, hidden, report_of};
+use crate::cli::exact::{answer_failure, failure, hidden, refused, report_of};
 use crate::cli::exit::Exit;
 use crate::cli::load::compile_net;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::solve_files;
-use crate::cli::solve_method::{limits, other_question};
+use crate::cli::solve_method::{LIMITS, limits, other_question};
 use crate::cli::solve_question::Asked;
 use crate::cli::watch::{Progress, interrupted};
 
@@ -40,8 +43,22 @@ pub(super) fn run(net: &Net, args: &SolveArgs, terminal: &Terminal, watch: &Time
     let program = compile_net(&net)?;
     let progress = Progress::new(terminal.shows_progress(), "intervals");
     let time = TimeLimit::new(&progress, watch.left());
-    let question = Question { net: &net, program: &program, asked: &asked, args, watch: &time };
-    question.answer(&hidden, terminal)
+    let question = Question { net: &net, program: &program, asked: &asked, args, terminal, watch: &time };
+    question.answer(&hidden)
+}
+
+/// Returns the net with delays expanded to phases, except for deterministic and empirical delays.
+pub(super) fn fixed_phases(net: &Net) -> Result<Expanded, Failure> {
+    expand_phases_except(net, is_fixed).map_err(|obstacles| answer_failure(obstacles.into()))
+}
+
+/// Returns the failure for a net with fixed delays that has no exact answer.
+pub(super) fn fixed_delay_failure(error: &FixedDelayError, watch: &dyn Watch) -> Failure {
+    match error {
+        FixedDelayError::Explore(error) => failure(error),
+        FixedDelayError::Incomplete(_) if !watch.stopped() => Failure::helped(Exit::Refused, error.to_string(), LIMITS),
+        _ => refused(error),
+    }
 }
 
 /// Returns the reason why this module does not answer the question.
@@ -62,11 +79,12 @@ struct Question<'a> {
     program: &'a Program,
     asked: &'a Asked,
     args: &'a SolveArgs,
+    terminal: &'a Terminal,
     watch: &'a TimeLimit<'a>,
 }
 
 impl Question<'_> {
-    fn answer(&self, hidden: &Hidden, terminal: &Terminal) -> Result<Exit, Failure> {
+    fn answer(&self, hidden: &Hidden) -> Result<Exit, Failure> {
         let states = self.explore(Until::default())?;
         let subject = Subject::of(self.net.name(), &states.program);
         let (mut report, verdicts) = report_of(&states.space, &states.program, &subject)?;
@@ -83,13 +101,15 @@ impl Question<'_> {
             self.times(&mut report, &states)?;
         }
         let report = report.without(hidden);
-        terminal.report(&report, &self.args.print)?;
-        solve_files::plot(report, self.args, terminal)?;
+        self.terminal.report(&report, &self.args.print)?;
+        solve_files::plot(report, self.args, self.terminal)?;
         Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
     }
 
     fn explore(&self, until: Until<'_>) -> Result<FixedDelayStates, Failure> {
-        let found = FixedDelayStates::explore(self.program, until, &limits(self.args, self.watch), self.watch);
+        let progress = Progress::new(self.terminal.shows_progress(), "states");
+        let watch = TimeLimit::new(&progress, self.watch.left());
+        let found = FixedDelayStates::explore(self.program, until, &limits(self.args, self.watch), &watch);
         found.map_err(|error| self.failure(&error))
     }
 

@@ -3,7 +3,7 @@
 use tailspn::formats::pipe::{WriteOptions, write};
 use tailspn::net::{Delay, Law, Memory, NetBuilder, Servers, Timing};
 
-use crate::cli::{data, shown};
+use crate::cli::{data, shown, unwrapped};
 
 fn json(args: &[&str]) -> serde_json::Value {
     serde_json::from_str(&data(&[args, &["--json"]].concat())).unwrap()
@@ -111,6 +111,7 @@ fn what_is_not_supported_is_refused_with_its_reason() {
         ),
         (refused(fixed(), Memory::Enabling, &[&until[..], &["1e12"]].concat()), "multiplications are needed"),
     ] {
+        let found = unwrapped(&found.replace('│', ""));
         assert!(found.starts_with("exit 5") && found.contains(reason), "{reason}: {found}");
     }
 }

@@ -152,8 +152,15 @@ impl<'a> Evolution<'a> {
         Ok(())
     }
 
+    fn stopped(&self) -> FixedDelayError {
+        TransientError::Stopped { time: (self.grid.intervals + 1) as f64 * self.grid.step }.into()
+    }
+
     /// Computes the next interval.
     pub(super) fn interval(&mut self, visit: Visit<'_>) -> Result<(), FixedDelayError> {
+        if self.watch.stopped() {
+            return Err(self.stopped());
+        }
         let slot = (self.grid.intervals % self.ahead.len() as u64) as usize;
         let firings = std::mem::take(&mut self.ahead[slot]);
         let held = firings.at_start.len() + firings.terms.iter().map(Vec::len).sum::<usize>();
@@ -178,13 +185,13 @@ impl<'a> Evolution<'a> {
             let fired = firings.get(n).map_or(&[][..], Vec::as_slice);
             visit(n, &term, fired);
             self.now.iter_mut().zip(&term).for_each(|(sum, p)| *sum += weight * p);
+            rounding += ROUNDING_OF_A_JUMP * (norm(&term) + 2.0 * norm(fired));
             error += weight * rounding;
             let mut starts = vec![0.0; self.delayed.len()];
             self.starts.iter().for_each(|&(from, to, share)| starts[to as usize] += term[from as usize] * share);
             if self.jumps.rate > 0.0 {
                 self.jumps.jump(&term, &mut next, &[]);
             }
-            rounding += ROUNDING_OF_A_JUMP * (norm(&term) + 2.0 * norm(fired));
             self.move_fired(fired, &mut next, &mut starts);
             started.push(starts);
             std::mem::swap(&mut term, &mut next);
@@ -253,8 +260,7 @@ impl<'a> Evolution<'a> {
                 }
             });
             if !is_done {
-                let time = self.grid.intervals as f64 * self.grid.step;
-                return Err(FixedDelayError::Transient(TransientError::Stopped { time }));
+                return Err(self.stopped());
             }
             if self.bytes > self.most_bytes {
                 return Err(FixedDelayError::TooManyFirings { limit: self.most_bytes });

@@ -16,9 +16,8 @@ use crate::solve::absorb::{AbsorbError, Kind, Split, TransientPart};
 use crate::solve::chain::Chain;
 use crate::solve::fixed_delays::clock::{Clock, End};
 use crate::solve::fixed_delays::{FixedDelayError, FixedDelayStates, summed};
-use crate::solve::linear::LinearSettings;
+use crate::solve::linear::{LinearError, LinearSettings};
 use crate::solve::passage::PassageMoments;
-use crate::solve::transient::TransientError;
 
 /// Number of moments of a step, from 0 on.
 const MOMENTS: usize = 3;
@@ -122,7 +121,8 @@ impl Steps<'_> {
             }
         });
         if !is_done {
-            return Err(TransientError::Stopped { time: f64::INFINITY }.into());
+            let states = self.entries.len();
+            return Err(AbsorbError::Linear(LinearError::Stopped { states }).into());
         }
         let mut rows = Rows::default();
         for (row, (fired, stays)) in rows.iter_mut().zip(fired.iter().zip(&stays)) {
