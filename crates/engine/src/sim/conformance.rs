@@ -1,7 +1,7 @@
 //! Tests that all engines must pass, on nets that several of them can run.
 
 use crate::compile::{Program, compile, plan_schedule};
-use crate::net::{Branch, Law, Net, NetBuilder, PlaceId, Servers, Timing};
+use crate::net::{Branch, Law, NetBuilder, PlaceId, Servers, Timing};
 use crate::sim::simd::Level;
 use crate::sim::{EngineChoice, Ensemble, Goal, Group, Question, Samples, Unwatched, run};
 
@@ -51,7 +51,7 @@ pub(super) fn straggling_tasks(tasks: u32, others: &[Law]) -> Program {
 /// A MapReduce job in nine phases as in SPN-GC: tasks in chains, a join at the shuffle. `gpu` scales the mean of the
 /// GPU phases. With `slots`, a map task occupies one of the slots while it runs.
 #[cfg(feature = "gpu")]
-pub(super) fn job(maps: u32, reduces: u32, gpu: f64, slots: Option<u32>) -> Net {
+pub(super) fn job(maps: u32, reduces: u32, gpu: f64, slots: Option<u32>) -> crate::net::Net {
     let mut b = NetBuilder::new("job");
     let [start, mapped] = [("start", 1), ("mapped", 0)].map(|(id, tokens)| b.place(id, tokens));
     let [load, shuffle] =
