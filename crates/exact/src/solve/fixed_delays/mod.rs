@@ -179,7 +179,8 @@ pub enum FixedDelayError {
     },
     /// The grid of times is too long for the rates of the net.
     #[error(
-        "about {needed:.0e} multiplications are needed until {time} s, more than {limit:.0e}; use a shorter time, fixed delays with a longer common step, or simulate the net"
+        "about {needed:.0e} multiplications are needed until {} s, more than {limit:.0e}; use a shorter time, fixed delays with a longer common step, or simulate the net",
+        shown(*time)
     )]
     TooMuchWork {
         /// Approximate number of multiplications needed.
@@ -214,6 +215,11 @@ pub enum FixedDelayError {
     /// The steady state of the chain of states in which delays start cannot be computed.
     #[error(transparent)]
     Steady(#[from] SteadyError),
+}
+
+/// Returns a time as text, without hundreds of digits.
+fn shown(time: f64) -> String {
+    if time < 1e15 { time.to_string() } else { format!("{time:e}") }
 }
 
 /// Returns the values of a fixed delay \[s\], each with its probability; none for other distributions.
