@@ -15,7 +15,7 @@ use crate::sim::rare::levels::{LEVEL_BITS, PILOT, Walks};
 const WALKS: u32 = 400;
 /// Maximum number of markings of a walk that are used.
 const MARKINGS: usize = 64;
-/// Maximum number of counters of a net, because the work grows with the square of this number.
+/// Maximum number of counters and of transitions with ages together. The work grows with the square of this number.
 const MOST_COUNTERS: usize = 64;
 /// The number of the level in the addresses of random words: beyond the levels of the pilot.
 const LEVEL: u32 = (1 << LEVEL_BITS) - 1;
@@ -37,13 +37,13 @@ struct Moment {
     /// The constant 1, the tokens, and the sums of ages \[s\].
     row: Vec<f64>,
     tick: u64,
-    /// Time for which the moment stands \[s\].
+    /// The time that the moment represents \[s\]; 1 without ages.
     weight: f64,
 }
 
 impl Moment {
-    /// The moment at which a walk leaves a marking. If there are ages, a moment within the stay, since clocks are most
-    /// likely about to run out at its end.
+    /// The moment at which a walk leaves a marking. If there are ages, it is a moment within the stay instead, because at
+    /// the end of a stay, a clock is about to run out.
     fn of(stay: &Stay<'_>, number: usize, has_ages: bool, clock: Clock) -> Self {
         let (mut tick, mut weight) = (stay.to, 1.0);
         if has_ages {
@@ -86,7 +86,7 @@ impl Trail {
     }
 }
 
-/// Fits the remaining time \[s\] to walks that `form` runs to the goal; none for nets with many counters, or
+/// Fits the remaining time \[s\] to walks that `form` runs to the goal; none for nets with many counters and ages, or
 /// if no walk reaches the goal.
 pub(super) fn fitted(form: &WalkForm<'_>, program: &Program, clock: Clock) -> Result<Option<Left>, Fault> {
     let (counters, crowds) = (program.initial.len(), form.crowds());
