@@ -43,7 +43,7 @@ impl Wanted {
         let name = &self.name;
         if excess > 1.0 {
             let factor = if excess.is_finite() {
-                format!("; the error is {} times as large", plain_factor(excess))
+                format!("; its error is {} times that", plain_factor(excess))
             } else {
                 String::new()
             };

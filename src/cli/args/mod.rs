@@ -378,7 +378,7 @@ pub(crate) struct SimulateArgs {
     /// Do not fold equal parts of the net
     #[arg(long, help_heading = "Run")]
     pub(crate) no_fold: bool,
-    /// Means in the long run, from long runs; warm-up is detected and excluded
+    /// Means in the long run, from long simulations; warm-up is detected and excluded
     #[arg(long, help_heading = "Question", conflicts_with_all = ["until", "horizon", "warm_up", "group", "at", "samples", "reps", "engine", "max_firings", "shard"])]
     pub(crate) steady: bool,
     /// Number of independent long runs of --steady; with 1, intervals come from the means of its batches

@@ -453,8 +453,8 @@ impl States<'_> {
     }
 }
 
-/// Sorts a row, adds up entries for the same state, and drops entries for `own`.
-fn merge(row: &mut Vec<(u32, f64)>, own: u32) {
+/// Sorts the entries of a row by state, and adds up entries for the same state.
+pub(crate) fn summed(row: &mut Vec<(u32, f64)>) {
     row.sort_unstable_by_key(|&(state, _)| state);
     row.dedup_by(|next, first| {
         let same = next.0 == first.0;
@@ -463,6 +463,11 @@ fn merge(row: &mut Vec<(u32, f64)>, own: u32) {
         }
         same
     });
+}
+
+/// Sorts a row, adds up entries for the same state, and drops entries for `own`.
+fn merge(row: &mut Vec<(u32, f64)>, own: u32) {
+    summed(row);
     // drop probabilities that underflowed to 0
     row.retain(|&(state, rate)| state != own && rate > 0.0);
 }

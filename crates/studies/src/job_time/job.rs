@@ -5,7 +5,7 @@ use crate::compile::{CompileError, Program, compile, plan_schedule};
 use crate::error::StudyError;
 use crate::estimate::{Measured, clopper_pearson};
 use crate::job_time::deadline::DeadlineSection;
-use crate::job_time::late::{LateSection, LateSettings, few_late_runs};
+use crate::job_time::late::{LateSection, LateSettings, few_late, few_late_runs};
 use crate::job_time::question::{collected, group};
 use crate::job_time::states_time::StatesTime;
 use crate::mapreduce::{
@@ -238,7 +238,8 @@ impl JobEstimate {
         let samples = &simulated.run.samples;
         self.late = match &self.next_run {
             Some(next) => few_late_runs(next, deadline_s, samples.replications).map(Err),
-            None => settings.estimate(&self.net.net, deadline_s, samples, ensemble, watch),
+            None => few_late(samples, deadline_s)
+                .then(|| settings.estimate(&self.net.net, deadline_s, samples, ensemble, watch)),
         };
     }
 

@@ -47,7 +47,7 @@ pub struct LateSection {
 }
 
 impl LateSettings {
-    /// Estimates the probability that a job's net ends after `deadline_s`; none if at least [`FEW_LATE`] replications did.
+    /// Estimates the probability that a job's net ends after `deadline_s`; `samples` has plain replications of the net.
     ///
     /// # Errors
     ///
@@ -59,26 +59,14 @@ impl LateSettings {
         samples: &Samples,
         ensemble: &Ensemble,
         watch: &dyn Watch,
-    ) -> Option<Result<LateSection, String>> {
-        let ticks = samples.clock.ticks(deadline_s);
-        let done = samples.passage_histogram.cdf(ticks).unwrap_or(0.0) * samples.passage_histogram.count() as f64;
-        let late = samples.replications.saturating_sub(done.round() as u64);
-        (late < FEW_LATE).then(|| self.split(net, deadline_s, samples, ensemble, watch))
-    }
-
-    fn split(
-        self,
-        net: &Net,
-        deadline_s: f64,
-        samples: &Samples,
-        ensemble: &Ensemble,
-        watch: &dyn Watch,
     ) -> Result<LateSection, String> {
         let firings = samples.firings as f64 / samples.replications.max(1) as f64;
         let affordable = (FIRINGS / (f64::from(BATCHES) * LEVELS * firings.max(1.0))) as u32;
         let effort = self.effort.unwrap_or_else(|| affordable.min(EFFORT));
         if self.effort.is_none() && effort < LEAST_EFFORT {
-            return Err(format!("a replication has {firings:.0} firings, so splitting would take too long"));
+            return Err(format!(
+                "a replication has {firings:.0} firings, so splitting would take too long; --late-effort sets the number of walks"
+            ));
         }
         let net = phases_if_possible(net);
         let event = RareEvent::Beyond { goal: None, limit_s: deadline_s, left: None };
@@ -99,6 +87,13 @@ impl LateSettings {
             effort,
         })
     }
+}
+
+/// Returns true if fewer than [`FEW_LATE`] replications end after a deadline.
+pub(super) fn few_late(samples: &Samples, deadline_s: f64) -> bool {
+    let ticks = samples.clock.ticks(deadline_s);
+    let done = samples.passage_histogram.cdf(ticks).unwrap_or(0.0) * samples.passage_histogram.count() as f64;
+    samples.replications.saturating_sub(done.round() as u64) < FEW_LATE
 }
 
 /// Returns the reason why a job with run-to-run variation has no splitting, if few of `replications` runs are late.

@@ -16,7 +16,7 @@ pub enum RareError {
     Run(#[from] RunError),
     /// The delays differ so much that times need more than 64 bits.
     #[error(
-        "splitting needs delays of similar magnitude; the longest and the shortest delay of the net differ too much"
+        "the longest and the shortest delay of the net differ by more than a factor of about 2^24, so times need more than 64 bits; splitting has only 64"
     )]
     Delays,
     /// The event has no limit: every run eventually reaches the goal, or never ends.

@@ -23,7 +23,7 @@ use crate::solve::absorb::AbsorbError;
 use crate::solve::averages::Averages;
 use crate::solve::explore_error::{ExploreError, Incomplete};
 use crate::solve::firings::TimedFirings;
-use crate::solve::reach::Limits;
+use crate::solve::reach::{Limits, summed};
 use crate::solve::space::StateSpace;
 use crate::solve::steady::SteadyError;
 use crate::solve::transient::TransientError;
@@ -334,16 +334,4 @@ impl Play {
     fn exit_rate(&self, state: u32) -> f64 {
         self.rates.row(state as usize).iter().map(|&(_, rate)| rate).sum()
     }
-}
-
-/// Sorts the entries of a row by state, and adds up entries for the same state.
-fn summed(row: &mut Vec<(u32, f64)>) {
-    row.sort_by_key(|&(state, _)| state);
-    row.dedup_by(|next, kept| {
-        let same = next.0 == kept.0;
-        if same {
-            kept.1 += next.1;
-        }
-        same
-    });
 }

@@ -15,9 +15,10 @@ use crate::compile::Csr;
 use crate::solve::absorb::{AbsorbError, Kind, Split, TransientPart};
 use crate::solve::chain::Chain;
 use crate::solve::fixed_delays::clock::{Clock, End};
-use crate::solve::fixed_delays::{FixedDelayError, FixedDelayStates, summed};
+use crate::solve::fixed_delays::{FixedDelayError, FixedDelayStates};
 use crate::solve::linear::{LinearError, LinearSettings};
 use crate::solve::passage::PassageMoments;
+use crate::solve::reach::summed;
 
 /// Number of moments of a step, from 0 on.
 const MOMENTS: usize = 3;

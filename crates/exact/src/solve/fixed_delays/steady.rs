@@ -15,8 +15,9 @@ use crate::compile::Csr;
 use crate::solve::averages::Averages;
 use crate::solve::chain::Chain;
 use crate::solve::explore_error::ExploreError;
-use crate::solve::fixed_delays::{FixedDelayError, FixedDelayStates, Play, averages, summed};
+use crate::solve::fixed_delays::{FixedDelayError, FixedDelayStates, Play, averages};
 use crate::solve::linear::LinearSettings;
+use crate::solve::reach::summed;
 use crate::solve::steady::{Steady, steady_state};
 use crate::solve::transient::{Transient, TransientError, TransientSettings, transient};
 
