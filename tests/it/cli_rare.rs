@@ -23,7 +23,7 @@ fn a_job_that_ends_late_agrees_with_its_states() {
     let exact = json(&["solve", &net, "--until", "dead", "--at", "480", "--json"]);
     let late = 1.0 - exact["passage"]["cdf"][0]["probability"].as_f64().unwrap();
     assert!(late < 1e-4);
-    let found = json(&["rare", &net, "--beyond", "480", "--effort", "2000", "--json"]);
+    let found = json(&["rare", &net, "--beyond", "480", "--effort", "600", "--json"]);
     assert!(judged(&found, late).abs() < 5.0, "{late} {found}");
     assert!(found["folded"].is_object(), "{found}");
 }

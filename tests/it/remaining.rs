@@ -151,7 +151,7 @@ impl Row {
         let progress = observe_progress(&trace_of(&cut.text), now_s).unwrap();
         let elapsed_s = progress.elapsed_s.unwrap();
         let by_itself = question == Question::RunItself;
-        let settings = RemainingSettings { replications: Some(400), seed: 1, ..RemainingSettings::default() };
+        let settings = RemainingSettings { replications: Some(200), seed: 1, ..RemainingSettings::default() };
         let found = match remaining(progress, (!by_itself).then_some(plan), &settings, &Unwatched) {
             Err(StudyError::TooEarly | StudyError::BetweenJobs) => return None,
             found => found.unwrap(),

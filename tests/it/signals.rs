@@ -5,6 +5,7 @@
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::cli::tool;
@@ -219,27 +220,40 @@ fn fault(Ended { output, reaction }: &Ended, signal: &str, after: Duration) -> O
     }
 }
 
-/// Moments from right at the start to some time into the work.
+/// What went wrong when a signal ended a command after some time.
+fn complaint(args: &[String], signal: &str, after: Duration) -> Option<String> {
+    let Some(ended) = ended(start(args), signal, after) else {
+        return Some(format!("{signal} after {after:?} does not end {args:?}"));
+    };
+    let stderr = String::from_utf8_lossy(&ended.output.stderr);
+    fault(&ended, signal, after).map(|fault| format!("{signal} after {after:?}, {args:?}: {fault}\n{stderr}"))
+}
+
+/// Moments from the very start to some time into the work. Most of a run is waiting, so several run at once.
 #[test]
 fn every_long_command_ends_at_once_by_ctrl_c_and_by_sigterm() {
+    const AT_ONCE: usize = 4;
     let folder = tempfile::tempdir().unwrap();
-    let mut wrong = Vec::new();
     let all = commands(folder.path());
     let files = || std::fs::read_dir(folder.path()).unwrap().count();
     let own = files();
-    for (number, args) in all.iter().enumerate() {
-        for (signal, from) in [("-INT", 50), ("-TERM", 750)] {
-            // spread over the commands, the same in each run; SIGTERM once every command listens
-            let after = Duration::from_millis(from + 7 * number as u64 % 13 * 100);
-            match ended(start(args), signal, after) {
-                None => wrong.push(format!("{signal} after {after:?} is not heard by {args:?}")),
-                Some(ended) => wrong.extend(fault(&ended, signal, after).map(|fault| {
-                    let stderr = String::from_utf8_lossy(&ended.output.stderr);
-                    format!("{signal} after {after:?}, {args:?}: {fault}\n{stderr}")
-                })),
-            }
-        }
-    }
+    // spread over the commands, the same in each run; SIGTERM once every command listens
+    let after = |number: u64, from: u64| Duration::from_millis(from + 7 * number % 13 * 100);
+    let runs: Vec<_> = (0..)
+        .zip(&all)
+        .flat_map(|(number, args)| {
+            [("-INT", 50), ("-TERM", 1250)].map(|(signal, from)| (args, signal, after(number, from)))
+        })
+        .collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let own = || runs.get(next.fetch_add(1, Ordering::Relaxed));
+        std::iter::from_fn(own).filter_map(|(args, signal, after)| complaint(args, signal, *after)).collect::<Vec<_>>()
+    };
+    let wrong: Vec<String> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    });
     assert_eq!(files(), own, "files are left behind");
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
