@@ -172,11 +172,12 @@ fn check_on_a_device(models: &[PathBuf]) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A schedule, choices without time, several servers, and classes of tokens.
+/// A schedule, and several servers. The software adapter takes seconds to compile the kernels of each model, so the other models
+/// run every night; `gpu::tests` compares their features with the CPU bit for bit.
 #[cfg(feature = "gpu")]
 #[test]
 fn some_models_have_their_known_values_on_a_device() {
-    const SOME: [&str; 4] = ["small_job.xml", "immediate_conflict.xml", "mm2k_servers.xml", "two_classes.xml"];
+    const SOME: [&str; 2] = ["small_job.xml", "mm2k_servers.xml"];
     let chosen: Vec<PathBuf> =
         models().into_iter().filter(|model| SOME.iter().any(|name| model.ends_with(name))).collect();
     assert_eq!(chosen.len(), SOME.len());
