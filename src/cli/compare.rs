@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use tailspn::compare::{
     Compared, ComparedRun, ComparedTime, ComparisonReport, compare_logs, compare_plans, compare_times,
 };
+use tailspn::plan::JobPlan;
 use tailspn::trace::ReadOptions;
 
 use crate::cli::args::CompareArgs;
@@ -17,6 +18,9 @@ use crate::cli::report::read_result;
 use crate::cli::trace::{LogChoice, all_logs, tell_warnings};
 use crate::cli::watch::{catch_interrupt, interrupted};
 
+/// A plan and the name of its file.
+type NamedPlan = (String, toml::Table);
+
 /// Compares the files and reports the differences.
 pub(crate) fn run(args: &CompareArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let [a, b] = sides(args)?;
@@ -27,7 +31,10 @@ pub(crate) fn run(args: &CompareArgs, terminal: &Terminal) -> Result<Exit, Failu
             let [a, b] = [times(a)?, times(b)?];
             compare_times(&a, &b, args.level).ok_or_else(empty)?
         }
-        Compared::Plans => compare_plans(&plans(a)?, &plans(b)?, args.level),
+        Compared::Plans => {
+            let [a, b] = with_defaults([plans(a)?, plans(b)?]);
+            compare_plans(&a, &b, args.level)
+        }
     };
     terminal.report(&report, &args.print)?;
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
@@ -113,11 +120,24 @@ fn times(paths: &[PathBuf]) -> Result<Vec<ComparedTime>, Failure> {
 }
 
 /// Reads the plans; returns each with its name.
-fn plans(paths: &[PathBuf]) -> Result<Vec<(String, toml::Table)>, Failure> {
+fn plans(paths: &[PathBuf]) -> Result<Vec<NamedPlan>, Failure> {
     paths.iter().map(|path| plan(path)).collect()
 }
 
-fn plan(path: &Path) -> Result<(String, toml::Table), Failure> {
+/// Returns plans of jobs with every key written out, so that a default that only one plan states is no difference. Other
+/// plans stay as they are.
+fn with_defaults(sides: [Vec<NamedPlan>; 2]) -> [Vec<NamedPlan>; 2] {
+    let whole = |(name, plan): &NamedPlan| {
+        let plan = JobPlan::from_toml(&plan.to_string()).ok()?.to_toml().ok()?.parse().ok()?;
+        Some((name.clone(), plan))
+    };
+    match sides.each_ref().map(|plans| plans.iter().map(whole).collect()) {
+        [Some(a), Some(b)] => [a, b],
+        _ => sides,
+    }
+}
+
+fn plan(path: &Path) -> Result<NamedPlan, Failure> {
     let name = path.display().to_string();
     let bytes = read_bytes(path)?;
     let text = std::str::from_utf8(&bytes)

@@ -16,7 +16,8 @@ use crate::cli::output::{Terminal, may_write, write_file};
 
 /// Reads a net and writes it.
 pub(crate) fn run(args: &ConvertArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    let format = format_of(args.to, &args.out)?;
+    const WITH_TO: &str = ", or add --to with pipe4, pipe5, pnml, greatspn, jani, prism, dot or svg";
+    let format = args.to.map_or_else(|| format_of(&args.out, WITH_TO), Ok)?;
     may_write(&args.out, args.force)?;
     let loaded = read_net(&args.net)?;
     terminal.warnings(&loaded.warnings);
@@ -37,11 +38,8 @@ pub(crate) fn run(args: &ConvertArgs, terminal: &Terminal) -> Result<Exit, Failu
     Ok(Exit::Success)
 }
 
-/// Returns the requested format, or the format implied by the file name.
-pub(crate) fn format_of(asked: Option<OutFormat>, path: &Path) -> Result<OutFormat, Failure> {
-    if let Some(format) = asked {
-        return Ok(format);
-    }
+/// Returns the format implied by a file name. `or` ends the advice if the name implies none.
+pub(crate) fn format_of(path: &Path, or: &str) -> Result<OutFormat, Failure> {
     match Format::of_name(path) {
         Some(Format::Pipe) => Ok(OutFormat::Pipe4),
         Some(Format::Pnml) => Ok(OutFormat::Pnml),
@@ -53,7 +51,7 @@ pub(crate) fn format_of(asked: Option<OutFormat>, path: &Path) -> Result<OutForm
         _ if path.as_os_str() == "-" => Ok(OutFormat::Pipe4),
         _ => {
             let note = Note::problem(format!("the extension of `{}` does not determine the format", path.display()));
-            let help = "use the extension .xml, .pnml, .PNPRO, .jani, .prism, .dot or .svg, or add --to with pipe4, pipe5, pnml, greatspn, jani, prism, dot or svg";
+            let help = format!("use the extension .xml, .pnml, .PNPRO, .jani, .prism, .dot or .svg{or}");
             Err(Failure::new(Exit::Usage, note.with_help(help)))
         }
     }

@@ -61,7 +61,7 @@ fn straggling(mut plan: Plan, args: &EstimateArgs) -> Result<Plan, Failure> {
 /// Estimates a job of nine phases.
 fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &Terminal) -> Result<Exit, Failure> {
     plan.model.seed = args.run.seed.unwrap_or(plan.model.seed);
-    let format = args.export.as_deref().map(|path| format_of(None, path)).transpose()?;
+    let format = args.export.as_deref().map(|path| format_of(path, "")).transpose()?;
     if let Some(path) = &args.export {
         may_write(path, args.force)?;
     }

@@ -28,13 +28,12 @@ pub(crate) fn run(plan: StagePlan, args: &EstimateArgs, terminal: &Terminal) -> 
             "remove `--method`, or write the net with `--export` and use `solve`",
         ));
     }
-    let format = args.export.as_deref().map(|path| format_of(None, path)).transpose()?;
+    let format = args.export.as_deref().map(|path| format_of(path, "")).transpose()?;
     if let Some(path) = &args.export {
         may_write(path, args.force)?;
     }
     may_draw(&args.plots, args.force)?;
     let plan = &copying(plan, args)?;
-    plan.remarks().iter().chain(&plan.notes).for_each(|note| terminal.tell(&format!("note: {note}")));
     let (ensemble, progress) = replications(args, args.run.seed.unwrap_or(0), terminal);
     let ensemble = match args.reps {
         None if ensemble.stop.is_none() => Ensemble { stop: Some(enough(plan, &ensemble)), ..ensemble },

@@ -17,7 +17,7 @@ use crate::cli::plan::{PlanText, job_of, only_whatif};
 
 /// Writes the net.
 pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    let format = format_of(None, &args.output)?;
+    let format = format_of(&args.output, "")?;
     may_write(&args.output, args.force)?;
     let text = args.plan.as_deref().map(|path| PlanText::read(path, terminal)).transpose()?;
     let options = &args.planned;

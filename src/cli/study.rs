@@ -55,7 +55,7 @@ pub(crate) fn study_failure(error: StudyError, plan: &PlanText) -> Failure {
         StudyError::Run(error) => failure(&error),
         StudyError::Endless { firings } => refused(
             format!("the net does not stop: after {} firings it has not reached its goal", count(firings.into())),
-            "set another goal with `sweep.until`, such as \"#(done) >= 3\"",
+            "set another goal with --until, or with `sweep.until` in a plan, such as \"#(done) >= 3\"",
         ),
         StudyError::Batch(error) => batch_failure(&error),
         StudyError::Store(error) => store_failure(&error),

@@ -48,6 +48,11 @@ fn compares_results_and_plans() {
     }
     let plans = unwrapped(&data(&["compare", &at("a.toml"), &at("b.toml")]));
     assert!(plans.contains("1 key differs.") && plans.contains("job.reduces 4 8"), "{plans}");
+    // a default that only one plan states is no difference
+    let whole = data(&["estimate", &at("a.toml"), "--print-plan"]);
+    std::fs::write(at("whole.toml"), whole).unwrap();
+    let plans = unwrapped(&data(&["compare", &at("a.toml"), &at("whole.toml")]));
+    assert!(plans.contains("The plans have the same keys and values."), "{plans}");
     let results = unwrapped(&data(&["compare", &at("a.json"), &at("b.json")]));
     assert!(results.contains("the error of the estimates") || results.contains("Both times are exact"), "{results}");
     assert!(results.contains("job.reduces 4 8"), "{results}");

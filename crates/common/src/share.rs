@@ -95,7 +95,7 @@ pub enum ShareError {
         begin: u64,
     },
     /// A run whose number of replications is not fixed.
-    #[error("shards need a fixed number of replications; replace the stopping rule by a number")]
+    #[error("shards need a fixed number of replications, such as `--reps 10000`, without a precision or a time limit")]
     NoNumber,
     /// A shard that was truncated or changed after it was written.
     #[error("the file is truncated or damaged")]

@@ -62,7 +62,7 @@ pub enum FitError {
         most: u64,
     },
     /// The job did not finish, or a stage has tasks that never succeeded, so its time is unknown.
-    #[error("{log}: {what}; a fit needs a successful run")]
+    #[error("{log}: {what}; only a run that succeeded can be used")]
     Incomplete {
         /// The log.
         log: String,

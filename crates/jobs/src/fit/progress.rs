@@ -4,7 +4,7 @@
 //! order of their submission, followed by the announced stages of running jobs that are not
 //! skipped; further jobs of the program are unknown.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::fit::observe::{FitError, ObservedRun, ObservedStage, ObservedTask, Span, setup_of, waits_for};
 use crate::fit::workers::workers_of;
@@ -41,6 +41,8 @@ pub struct StageProgress {
     pub ended: Vec<ObservedTask>,
     /// Running tasks.
     pub running: Vec<StartedTask>,
+    /// Number of tasks that have ended although the log does not have their ends yet: their slots already run the next tasks.
+    pub ending: u32,
     /// End of the last stage for which it waits \[s\], from the start of the first job; none while it still waits.
     pub ready_s: Option<f64>,
     /// End of its last task \[s\]; none while a task remains.
@@ -53,7 +55,7 @@ impl StageProgress {
     /// Returns the number of tasks that wait for a slot.
     pub fn waiting(&self) -> u32 {
         let begun = self.ended.len() + self.running.len();
-        self.tasks.saturating_sub(u32::try_from(begun).unwrap_or(u32::MAX))
+        self.tasks.saturating_sub(u32::try_from(begun).unwrap_or(u32::MAX).saturating_add(self.ending))
     }
 }
 
@@ -181,12 +183,13 @@ fn wanted(application: &Application) -> (u32, u32) {
 /// Adds the stages that were submitted.
 fn add_submitted(run: &mut RunProgress, trace: &JobTrace, start: Moment, now_s: f64) -> Result<(), FitError> {
     let found = submitted(trace, &run.log)?;
+    let all_ending = ending(trace, run.cores);
     let mut afters: Vec<Vec<usize>> = Vec::new();
     let mut again = 0;
     for (i, (id, stage, span)) in found.iter().enumerate() {
         let after = waits_for(&found[..i], stage, span, trace, &afters);
         afters.push(after.clone());
-        let Tasks { ended, running, is_repeated } = tasks_of(trace, stage, run.cores, now_s);
+        let Tasks { ended, running, ending, is_repeated } = tasks_of(trace, stage, run.cores, now_s, &all_ending);
         again += usize::from(is_repeated);
         let own = stage.tasks.unwrap_or(0).max(u32::try_from(ended.len() + running.len()).unwrap_or(u32::MAX));
         let is_complete = stage.completed.is_some() && stage.failure.is_none();
@@ -209,6 +212,7 @@ fn add_submitted(run: &mut RunProgress, trace: &JobTrace, start: Moment, now_s: 
             end_s: is_done.then(|| span.last_end.seconds_since(start)),
             ended,
             running: if is_complete { Vec::new() } else { running },
+            ending: if is_complete { 0 } else { ending },
             ready_s,
             setup_s,
         });
@@ -249,11 +253,34 @@ fn submitted<'t>(trace: &'t JobTrace, log: &str) -> Result<Vec<(StageId, &'t Sta
 struct Tasks {
     ended: Vec<ObservedTask>,
     running: Vec<StartedTask>,
+    /// See [`StageProgress::ending`].
+    ending: u32,
     /// True if the stage has run again.
     is_repeated: bool,
 }
 
-fn tasks_of(trace: &JobTrace, stage: &Stage, cores: u32, now_s: f64) -> Tasks {
+/// Returns the ids of attempts that have ended although the log does not have their ends yet. Spark gives a free slot to
+/// the next task before it records the end of the previous one, so for a moment the log shows one running task too many.
+/// Of the tasks of an executor, those that have finished elsewhere end first, then the oldest.
+fn ending(trace: &JobTrace, cores: u32) -> BTreeSet<u64> {
+    let all = trace.attempts();
+    let done: BTreeSet<_> = all.iter().filter(|a| a.succeeded()).map(|a| (a.stage, a.task)).collect();
+    let mut running: BTreeMap<_, Vec<&Attempt>> = BTreeMap::new();
+    for attempt in all.iter().filter(|attempt| attempt.outcome == Outcome::Unfinished) {
+        if let Some(executor) = attempt.executor {
+            running.entry(executor).or_default().push(attempt);
+        }
+    }
+    let mut ids = BTreeSet::new();
+    for mut attempts in running.into_values() {
+        attempts.sort_by_key(|a| (!done.contains(&(a.stage, a.task)), a.launch(), a.id));
+        let surplus = attempts.len().saturating_sub(cores.max(1) as usize);
+        ids.extend(attempts[..surplus].iter().map(|attempt| attempt.id));
+    }
+    ids
+}
+
+fn tasks_of(trace: &JobTrace, stage: &Stage, cores: u32, now_s: f64, all_ending: &BTreeSet<u64>) -> Tasks {
     let mut of_task: BTreeMap<u32, &Attempt> = BTreeMap::new();
     let mut is_repeated = false;
     for (id, _) in trace.stages_with_ids().filter(|(_, other)| other.number == stage.number) {
@@ -270,7 +297,7 @@ fn tasks_of(trace: &JobTrace, stage: &Stage, cores: u32, now_s: f64) -> Tasks {
     let mut all: Vec<&Attempt> = of_task.into_values().collect();
     all.sort_by_key(|attempt| (attempt.launch(), attempt.task));
     let mut count: BTreeMap<_, u32> = BTreeMap::new();
-    let (mut ended, mut running) = (Vec::new(), Vec::new());
+    let (mut ended, mut running, mut ending) = (Vec::new(), Vec::new(), 0);
     for attempt in all {
         let Some(launch) = attempt.launch() else { continue };
         let place = count.entry((attempt.executor, attempt.node)).or_insert(0);
@@ -278,10 +305,11 @@ fn tasks_of(trace: &JobTrace, stage: &Stage, cores: u32, now_s: f64) -> Tasks {
         *place += 1;
         match attempt.duration().filter(|_| attempt.succeeded()) {
             Some(wall_s) => ended.push(ended_task(trace, attempt, wall_s, rank)),
+            None if all_ending.contains(&attempt.id) => ending += 1,
             None => running.push(StartedTask { age_s: (now_s - launch.seconds()).max(0.0), rank }),
         }
     }
-    Tasks { ended, running, is_repeated }
+    Tasks { ended, running, ending, is_repeated }
 }
 
 fn ended_task(trace: &JobTrace, attempt: &Attempt, wall_s: f64, rank: u32) -> ObservedTask {
@@ -316,6 +344,7 @@ fn add_announced(run: &mut RunProgress, jobs: &[Job], start: Moment) {
                 submitted: false,
                 ended: Vec::new(),
                 running: Vec::new(),
+                ending: 0,
                 ready_s,
                 end_s: None,
                 setup_s: 0.0,
@@ -519,6 +548,22 @@ pub(super) mod tests {
         let stage = &run.stages[0];
         assert_eq!((stage.ended.len(), stage.running.len(), stage.waiting()), (1, 1, 1));
         assert_eq!(stage.running[0].age_s, 3.0);
+    }
+
+    /// Spark launches the next task of a slot before it records the end of the previous task. Seen to fail when both tasks
+    /// count as running.
+    #[test]
+    fn a_slot_runs_one_task() {
+        let mut made = Made::new(2);
+        made.job(0, 0.0, &[(0, 5, &[])]);
+        made.submit(0.0, (0, 5, &[]));
+        made.task([0, 0, 0], 0.0, None);
+        made.task([0, 1, 1], 1.0, None);
+        made.task([0, 2, 0], 4.0, None);
+        let run = made.progress();
+        let stage = &run.stages[0];
+        assert_eq!((stage.ended.len(), stage.running.len(), stage.ending, stage.waiting()), (0, 2, 1, 2));
+        assert_eq!(stage.running.iter().map(|task| task.age_s).collect::<Vec<_>>(), [3.0, 0.0]);
     }
 
     /// The second job announces the first one's shuffle again, but only its last stage is submitted.

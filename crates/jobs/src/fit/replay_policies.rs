@@ -23,22 +23,28 @@ pub fn speculation_of(application: &Application) -> Option<Speculation> {
     on.then(|| (setting("multiplier"), setting("quantile")))
 }
 
-/// Returns the policies for a job that took `actual_s` \[s\], including its speculation settings, if any. The first policy has no detector.
-pub fn usual_policies(actual_s: f64, speculation: Option<Speculation>) -> Vec<PolicyPlan> {
-    let lag_s = LAG_S.min(YOUNG * actual_s);
-    let spark = |name: &str, multiplier: f64, quantile: f64| PolicyPlan {
+fn spark(name: &str, multiplier: f64, quantile: f64) -> PolicyPlan {
+    PolicyPlan {
         name: Some(name.to_owned()),
         detector: DetectorPlan::Spark(Spark { multiplier, quantile, ..Spark::default() }),
         lag_s: 0.0,
         watch: Watching::FromLag,
         ..PolicyPlan::default()
-    };
-    let mut all = vec![PolicyPlan::default()];
-    let default = Spark::default();
-    if let Some((multiplier, quantile)) = speculation {
-        let (multiplier, quantile) = (multiplier.unwrap_or(default.multiplier), quantile.unwrap_or(default.quantile));
-        all.push(spark(AS_IT_WAS_SET, multiplier, quantile));
     }
+}
+
+/// Returns the policy [`AS_IT_WAS_SET`] with an application's speculation settings.
+pub fn as_it_was_set((multiplier, quantile): Speculation) -> PolicyPlan {
+    let default = Spark::default();
+    spark(AS_IT_WAS_SET, multiplier.unwrap_or(default.multiplier), quantile.unwrap_or(default.quantile))
+}
+
+/// Returns the policies for a job that took `actual_s` \[s\], including its speculation settings, if any. The first policy has no detector.
+pub fn usual_policies(actual_s: f64, speculation: Option<Speculation>) -> Vec<PolicyPlan> {
+    let lag_s = LAG_S.min(YOUNG * actual_s);
+    let mut all = vec![PolicyPlan::default()];
+    all.extend(speculation.map(as_it_was_set));
+    let default = Spark::default();
     all.push(spark("spark 4", default.multiplier, default.quantile));
     let SpeculativeCopies { multiplier, quantile } = SpeculativeCopies::BEFORE_SPARK_4;
     all.push(spark("spark 3", multiplier, quantile));

@@ -56,10 +56,10 @@ pub enum JobTimeError {
         law: &'static str,
     },
     /// Tasks wait for slots. Set `model.slots = false`, or give each task a slot.
-    #[error("tasks wait for slots (`model.slots`); `--method exact` accounts for these waits")]
+    #[error("tasks wait for slots (`model.slots`)")]
     Slots,
     /// Tasks wait for GPUs. Remove `gpus` of the workers.
-    #[error("tasks wait for GPUs (`gpus`); `--method exact` accounts for these waits")]
+    #[error("tasks wait for GPUs (`gpus`)")]
     Gpus,
     /// The shuffle overlaps with the maps. Remove `model.slowstart`.
     #[error("the shuffle overlaps with the maps (`model.slowstart`)")]

@@ -275,9 +275,10 @@ impl StagePlan {
             ));
         }
         for (what, ratio) in self.seen.iter().flat_map(|seen| seen.beyond(self)) {
+            let error = 100.0 * (FAR_ERROR * (ratio / FAR).ln()).exp_m1();
+            let error = if error < 1.0 { "less than 1%".to_owned() } else { format!("{error:.0}%") };
             remarks.push(format!(
-                "{what} is outside the measured range by a factor of {ratio:.1}; the interval is widened by an assumed {:.0}%",
-                100.0 * (FAR_ERROR * (ratio / FAR).ln()).exp_m1()
+                "{what} is outside the measured range by a factor of {ratio:.1}; a further standard error of {error} is assumed"
             ));
         }
         remarks

@@ -114,10 +114,12 @@ pub(crate) fn grid(table: &Table, look: &Look) -> String {
     wrap(&mut columns, most);
     let mut dropped = Vec::new();
     while total(&columns) > most
+        && !look.detail
         && let Some(last) = columns.iter().rposition(|set| set.room)
     {
         dropped.insert(0, columns.remove(last).header);
     }
+    dropped.dedup();
     let mut text = String::new();
     let mut parts = parts(columns, most);
     parts.iter_mut().for_each(|part| widen(part, most));

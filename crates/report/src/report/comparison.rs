@@ -192,7 +192,7 @@ impl<'a> Parts<'a> {
         }
         let mut share = |name: &str, key: &str, value: Option<f64>| {
             if let Some(value) = value {
-                let number = Number::new(format!("/time/{key}"), value, "").rounded(value.clamp(1e-6, 0.1) * 0.1);
+                let number = Number::new(format!("/time/{key}"), value, "").rounded(value.clamp(1e-3, 0.1) * 0.1);
                 push(Cell::named(name, key), number.into());
             }
         };

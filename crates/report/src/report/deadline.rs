@@ -34,9 +34,7 @@ pub(super) fn add_deadline(document: &mut Document<'_>, section: Option<&Deadlin
     }
     let why = section.no_late.iter();
     document.remarks.extend(why.map(|why| {
-        format!(
-            "Few replications finish after {deadline} s. Splitting gives no probability of finishing so late: {why}."
-        )
+        format!("Few runs finish after {deadline} s. Splitting gives no probability of finishing so late: {why}.")
     }));
     if let Some(late) = &section.late {
         add_late(document, section.deadline_s, late, level);

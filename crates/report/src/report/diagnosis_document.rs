@@ -97,7 +97,7 @@ impl DiagnosisReport {
     }
 
     fn advice_table(&self) -> Table {
-        let note = "Sorted by cost to the job. Job shorter by: the gain if these tasks had taken the median time of their stage, in the same slots. A straggler with several causes counts for each of them.";
+        let note = "Sorted by cost to the job. Job shorter by: the gain if these tasks had taken the median time of their stage (with garbage collection or serialisation as the cause: if they had spent as little time on it as other tasks), in the same slots. A straggler with several causes counts for each of them.";
         let columns = [
             "because of",
             "do this",

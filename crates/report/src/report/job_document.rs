@@ -5,6 +5,7 @@ use crate::document::parts::{
 };
 use crate::document::{Cell, Column, Document, Figure, Number, Piece, Report, Show, Table};
 use crate::estimate::Measured;
+use crate::mapreduce::LawKind;
 use crate::report::bar_rows::BarRow;
 use crate::report::deadline::add_deadline;
 use crate::report::job::{JobReport, PhaseRow};
@@ -41,7 +42,12 @@ impl Report for JobReport {
         }
         add_deadline(&mut document, self.deadline.as_ref(), self.level);
         document.remarks.extend(partial(self.partial, self.replications));
-        document.remarks.extend(self.no_analytic.iter().map(|why| format!("There is no closed form: {why}.")));
+        let is_markov = |row: &PhaseRow| {
+            matches!(row.law, LawKind::Exponential | LawKind::Erlang | LawKind::Hyperexponential) || row.mean_s == 0.0
+        };
+        let has_states = self.job.slots && self.phases.iter().all(is_markov);
+        let advice = if has_states { "; `--method exact` accounts for these waits" } else { "" };
+        document.remarks.extend(self.no_analytic.iter().map(|why| format!("There is no closed form: {why}{advice}.")));
         document.remarks.extend(self.no_critical.iter().map(|why| format!("There is no critical path: {why}.")));
         document.figure(waterfall(self));
         document.figure(critical(self));
@@ -83,8 +89,11 @@ fn where_it_goes(report: &JobReport) -> Vec<Piece> {
     let [first, second, ..] = &shares[..] else { return Vec::new() };
     let mut pieces = vec![" Most of the time is spent in ".into()];
     pieces.extend(share(first));
-    pieces.push(" and ".into());
-    pieces.extend(share(second));
+    // less than that is shown as 0.0%
+    if second.2 >= 0.0005 {
+        pieces.push(" and ".into());
+        pieces.extend(share(second));
+    }
     pieces.push(".".into());
     pieces
 }

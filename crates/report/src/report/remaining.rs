@@ -73,8 +73,8 @@ pub struct RemainingReport {
     /// Time from the start of the first job until now \[s\]; null before the first job.
     pub elapsed_s: Option<f64>,
     /// The current time, in seconds since 1970: the time of the last event of the log, unless the machine's clock was
-    /// requested.
-    pub now_unix_s: f64,
+    /// requested; null if the log has no time yet.
+    pub now_unix_s: Option<f64>,
     /// From the start of the first job to the end of the last job \[s\], for a finished application.
     pub job_s: Option<f64>,
     /// Jobs that have ended.
@@ -133,6 +133,10 @@ pub fn remaining_report(found: &Remaining, settings: &RemainingSettings, by_s: &
     };
     let at = |p: f64| elapsed_s + found.quantile(p);
     let by_plan = found.pace.as_ref().filter(|_| found.basis == Basis::Plan);
+    let done_by = |by_s: f64| {
+        let is_open = by_s > elapsed_s || is_ended;
+        if is_open { found.done_by(by_s, level) } else { Measured::exact(0.0, level) }
+    };
     let stages = found.stages.iter().map(|stage| row(stage, elapsed_s, [low, high], &interval));
     RemainingReport {
         name: progress.name.clone(),
@@ -142,7 +146,7 @@ pub fn remaining_report(found: &Remaining, settings: &RemainingSettings, by_s: &
             Basis::Ended => RemainingBasis::Ended,
         },
         elapsed_s: progress.elapsed_s,
-        now_unix_s: progress.now_s,
+        now_unix_s: Some(progress.now_s).filter(|now_s| *now_s > 0.0),
         job_s: progress.job_s,
         jobs_finished: progress.jobs_ended as u64,
         jobs_running: progress.jobs_running.clone(),
@@ -156,7 +160,7 @@ pub fn remaining_report(found: &Remaining, settings: &RemainingSettings, by_s: &
             .job_s
             .map_or_else(|| interval(at(0.5), at(low), at(high)), |job_s| Measured::exact(job_s, level)),
         quantiles: QUANTILES.iter().map(|&p| StageQuantile { p, value_s: found.quantile(p) }).collect(),
-        done_by: by_s.iter().map(|&by_s| DoneByRow { by_s, probability: found.done_by(by_s, level) }).collect(),
+        done_by: by_s.iter().map(|&by_s| DoneByRow { by_s, probability: done_by(by_s) }).collect(),
         factor: by_plan.map(|pace| interval(pace.quantile(0.5), pace.quantile(low), pace.quantile(high))),
         stages: stages.collect(),
         notes: found.notes.clone(),
@@ -280,11 +284,13 @@ impl RemainingReport {
             let total = Number::new("/total", self.total.value, "s").rounded(0.01 * self.total.value);
             answer.extend([", and the median of the total time is ".into(), total.into()]);
         }
-        answer.push(format!(". The median end is {}.", utc_text(self.now_unix_s + self.median_s)).into());
+        let end = self.now_unix_s.map(|now_s| format!(" The median end is {}.", utc_text(now_s + self.median_s)));
+        answer.push(format!(".{}", end.unwrap_or_default()).into());
         for (i, row) in self.done_by.iter().enumerate() {
             answer.push(format!(" The probability of finishing within {} s is ", plain(row.by_s)).into());
             answer.push(chance(format!("/done_by/{i}/probability"), &row.probability).into());
-            answer.push(".".into());
+            let has_passed = self.elapsed_s.is_some_and(|elapsed_s| elapsed_s >= row.by_s);
+            answer.push(if has_passed { ": the run has already taken longer." } else { "." }.into());
         }
         answer
     }

@@ -190,7 +190,7 @@ pub fn stages_report(
         speculation: speculation
             .map(|section| SpeculationSection { single_runs_s: Some(single_runs(&section, plan)), ..section }),
         deadline: plan.job.deadline_s.map(|deadline_s| DeadlineSection {
-            no_late: few_late_runs(times, deadline_s, samples.replications),
+            no_late: few_late_runs(times, deadline_s),
             ..DeadlineSection::new(deadline_s, None, Some(times.done_by(deadline_s, samples.replications, level)))
         }),
         partial: run.provenance.cut_short,

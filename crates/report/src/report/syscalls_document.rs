@@ -48,8 +48,13 @@ impl SyscallsReport {
             return "The system calls do not show a faulty node.".to_owned();
         };
         let agrees = |answer: &&Answer| answer.cause == last.cause && answer.nodes.contains(node);
-        let agreeing: Vec<&str> = others.iter().filter(agrees).map(|answer| method_text(answer.method)).collect();
-        let with = if agreeing.is_empty() { String::new() } else { format!(", and so does {}", agreeing.join(", ")) };
+        let agreeing: Vec<String> =
+            others.iter().filter(agrees).map(|answer| format!("`{}`", method_text(answer.method))).collect();
+        let with = match agreeing.len() {
+            0 => String::new(),
+            1 => format!(", and so does {}", agreeing[0]),
+            _ => format!(", and so do {}", agreeing.join(" and ")),
+        };
         let what = cause_text(cause);
         format!(
             "Check the {what} of {node}; the method `{}` identifies this node as faulty{with}.",

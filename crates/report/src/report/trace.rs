@@ -31,7 +31,7 @@ pub fn trace_report(trace: &JobTrace, usual: &Usual) -> TraceReport {
         bytes: trace.reading.bytes,
         text_bytes: trace.reading.text_bytes,
         events: trace.reading.events,
-        origin_unix_s: (trace.clock == Clock::Unix).then_some(trace.origin_us as f64 / 1e6),
+        origin_unix_s: (trace.clock == Clock::Unix && trace.origin_us > 0).then_some(trace.origin_us as f64 / 1e6),
         stages: stages.collect(),
         jobs: trace.jobs.iter().map(job_row).collect(),
         nodes: node_rows(trace, &found),

@@ -237,7 +237,7 @@ impl JobEstimate {
         };
         let samples = &simulated.run.samples;
         self.late = match &self.next_run {
-            Some(next) => few_late_runs(next, deadline_s, samples.replications).map(Err),
+            Some(next) => few_late_runs(next, deadline_s).map(Err),
             None => few_late(samples, deadline_s)
                 .then(|| settings.estimate(&self.net.net, deadline_s, samples, ensemble, watch)),
         };

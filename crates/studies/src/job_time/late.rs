@@ -11,6 +11,8 @@ use crate::watch::{Quiet, Watch};
 
 /// Minimum number of late replications whose share is precise enough, so that splitting is not needed.
 pub const FEW_LATE: u64 = 30;
+/// Share of late runs below which few runs are late.
+const RARELY: f64 = 1e-3;
 /// Number of walks on each level of a batch, unless another number is requested.
 const EFFORT: u32 = 500;
 /// Minimum number of walks on each level, below which intervals are unreliable.
@@ -96,8 +98,9 @@ pub(super) fn few_late(samples: &Samples, deadline_s: f64) -> bool {
     samples.replications.saturating_sub(done.round() as u64) < FEW_LATE
 }
 
-/// Returns the reason why a job with run-to-run variation has no splitting, if few of `replications` runs are late.
-pub fn few_late_runs(times: &JobTimes, deadline_s: f64, replications: u64) -> Option<String> {
-    let late = (1.0 - times.cdf(deadline_s)) * replications as f64;
-    (late < FEW_LATE as f64).then(|| "splitting does not model the spread between whole runs".to_owned())
+/// Returns the reason why a job with run-to-run variation has no splitting, if few runs are late. The number of
+/// replications does not matter, because each replication represents runs of all speeds.
+pub fn few_late_runs(times: &JobTimes, deadline_s: f64) -> Option<String> {
+    let late = 1.0 - times.cdf(deadline_s);
+    (late < RARELY).then(|| "splitting does not model the spread between whole runs".to_owned())
 }

@@ -232,7 +232,7 @@ fn stages(progress: &RunProgress, rest: &RestOfRun, runs: &[StageRun]) -> Vec<St
             name: own.map_or(&planned.name, |stage| &stage.name).clone(),
             number: own.map(|stage| stage.number),
             tasks: own.map_or(planned.tasks(), |stage| stage.tasks),
-            ended: own.map_or(0, |stage| count(stage.ended.len())),
+            ended: own.map_or(0, |stage| count(stage.ended.len()).saturating_add(stage.ending)),
             running: own.map_or(0, |stage| count(stage.running.len())),
             end_s: own.and_then(|stage| stage.end_s),
             ends_s,

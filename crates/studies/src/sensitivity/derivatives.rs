@@ -261,15 +261,20 @@ impl Run<'_> {
         report.value_s = Some(value_of(&answers[0], report.level)?);
         let mut pairs = answers[1..].chunks(2);
         for knob in knobs {
+            let mut note = None;
             let effect = match (&knob.shift, &knob.shift.is_ok().then(|| pairs.next()).flatten()) {
                 (Err(why), _) => Err(why.clone()),
                 (Ok(_), Some([low, high])) => {
-                    let change = one_at_a_time(low, high, report.level)?;
-                    Ok(rescaled(&change, 1.0 / (2.0 * WAY * way_of(knob.at))))
+                    let change = |from, to| one_at_a_time(from, to, report.level);
+                    note = is_one_sided(&change(low, &answers[0])?, &change(&answers[0], high)?).then(|| {
+                        "nearly the whole change is on one side of the base value, which may be a step; the method `each` shows the change over a range".to_owned()
+                    });
+                    Ok(rescaled(&change(low, high)?, 1.0 / (2.0 * WAY * way_of(knob.at))))
                 }
                 (Ok(_), _) => Err("not simulated".to_owned()),
             };
-            report.knobs.push(effect_row(&knob, effect));
+            let row = effect_row(&knob, effect);
+            report.knobs.push(SensitivityRow { note: note.or(row.note), ..row });
         }
         Ok(report)
     }
@@ -410,6 +415,17 @@ fn way_of(at: f64) -> f64 {
 }
 
 /// A setting with its derivative, or why it has none.
+/// Returns true if the changes below and above the base value differ so much that they show no slope: one of them is
+/// significant, and the other one is certainly less than a quarter of it.
+fn is_one_sided(below: &Measured, above: &Measured) -> bool {
+    let ends = |change: &Measured| change.ends().unwrap_or([change.value; 2]);
+    let is_step = |large: &Measured, small: &Measured| {
+        let [low, high] = ends(large);
+        low * high > 0.0 && ends(small).iter().all(|end| end.abs() < 0.25 * large.value.abs())
+    };
+    is_step(below, above) || is_step(above, below)
+}
+
 fn effect_row(knob: &Knob, found: Result<Measured, String>) -> SensitivityRow {
     SensitivityRow::new(&knob.axis, found.map(|per_unit_s| knob.derivative(per_unit_s)))
 }

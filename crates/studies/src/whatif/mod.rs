@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use crate::cluster::{self, Comparison, Experiment, KnownJob, PolicyPlan, PolicyRuns, Replications, widest_change};
 use crate::error::StudyError;
-use crate::fit::{Replay, replay, usual_policies};
+use crate::fit::{Replay, as_it_was_set, replay, usual_policies};
 use crate::plan::{JobPlan, PlanError, Planning};
 use crate::share::Share;
 use crate::sim::Ensemble;
@@ -60,7 +60,8 @@ pub enum WhatIfJob {
 pub struct WhatIf {
     /// The job.
     pub job: WhatIfJob,
-    /// The policies. The replay of a log is always also run without a policy.
+    /// The policies. The replay of a log is always also run without a policy, and with the settings of
+    /// the log.
     pub policies: Vec<PolicyPlan>,
     /// Replications of each policy. None means 500 for a plan; for a log, as many as separate the policies, from 128 to
     /// 500.
@@ -227,7 +228,7 @@ impl WhatIf {
                 (Experiment::of_known(&planned.1, &self.policies, settings), planned.0.deadline_s())
             }
             WhatIfJob::Replayed(replay) => {
-                (Experiment::of_known(&replay.job, &with_none(&self.policies), settings), None)
+                (Experiment::of_known(&replay.job, &with_own(&self.policies, replay), settings), None)
             }
         };
         let may_be_fewer =
@@ -254,9 +255,10 @@ impl WhatIf {
     }
 }
 
-/// The policies, and the job without any.
-fn with_none(policies: &[PolicyPlan]) -> Vec<PolicyPlan> {
+/// The policies, the job without any, and the settings of the log, if they are missing.
+fn with_own(policies: &[PolicyPlan], replay: &Replay) -> Vec<PolicyPlan> {
     let none = PolicyPlan::default();
-    let missing = policies.iter().all(|policy| policy.detector != none.detector);
-    missing.then_some(none).into_iter().chain(policies.iter().cloned()).collect()
+    let none = policies.iter().all(|policy| policy.detector != none.detector).then_some(none);
+    let own = replay.speculation.map(as_it_was_set).filter(|own| !policies.contains(own));
+    none.into_iter().chain(own).chain(policies.iter().cloned()).collect()
 }

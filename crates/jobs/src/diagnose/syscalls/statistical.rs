@@ -211,9 +211,14 @@ impl<'a> Judge<'a> {
         let is_max = hog.node.node == name;
         let node = self.run.node(name).unwrap_or(hog.node);
         let evidence = |class: CallClass| {
-            let usual = self.range(node, class).map_or(0.0, |range| range.high);
-            let what = format!("total time in {}, compared with the maximum of the control runs", class.name());
-            Evidence { what, value: node.total(class), usual, unit: "s".into() }
+            let value = node.total(class);
+            // step 1 counts a total below the range too
+            let (usual, end) = match self.range(node, class) {
+                Some(range) if value < range.low => (range.low, "minimum"),
+                range => (range.map_or(0.0, |range| range.high), "maximum"),
+            };
+            let what = format!("total time in {}, compared with the {end} of the control runs", class.name());
+            Evidence { what, value, usual, unit: "s".into() }
         };
         let seen = match (is_max, hog.cause) {
             (true, Cause::Disk) => vec![hog.class, CallClass::Access],
