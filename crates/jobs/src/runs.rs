@@ -137,7 +137,7 @@ impl JobTimes {
         let chance =
             |time: f64| factors.partition_point(|factor| time * factor <= seconds) as f64 / factors.len() as f64;
         let mean = self.cdf(seconds);
-        if factors.iter().all(|factor| *factor == factors[0]) {
+        if self.factor.scale == 0.0 {
             let done = (mean * samples as f64).round() as u64;
             let interval = clopper_pearson(done, samples, level).ok();
             return interval.map_or_else(|| Measured::between(mean, None, None), Measured::from);

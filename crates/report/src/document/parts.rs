@@ -80,6 +80,9 @@ impl TimeFound {
 
     /// Returns `95% of OF take less than ...`; `of` is the subject, such as `the runs`.
     pub(crate) fn answer(&self, of: &str) -> Vec<Piece> {
+        if self.sd.as_ref().is_some_and(|sd| sd.measured.value == 0.0) {
+            return vec!["Every run takes ".into(), self.mean.clone().into(), ".".into()];
+        }
         let Some(p95) = self.quantile(0.95) else {
             return vec![format!("On average {of} take ").into(), self.mean.clone().into(), ".".into()];
         };

@@ -113,7 +113,11 @@ impl TraceReport {
         let Some((i, bounds)) = self.longest() else { return Vec::new() };
         let (key, what, value) = bounds.largest_bound();
         let slow = self.stragglers.iter().filter(|row| row.over_median).count();
-        let who = if self.applications.len() > 1 { self.applications[i].title() } else { "It" };
+        let who = if self.applications.len() > 1 {
+            format!("Application `{}`", self.applications[i].title())
+        } else {
+            "It".to_owned()
+        };
         vec![
             format!("{who} took ").into(),
             self.took(i, bounds, &self.open()).into(),

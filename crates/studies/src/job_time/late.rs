@@ -91,8 +91,11 @@ impl LateSettings {
     }
 }
 
-/// Returns true if fewer than [`FEW_LATE`] replications end after a deadline.
+/// Returns true if times vary and fewer than [`FEW_LATE`] replications end after a deadline.
 pub(super) fn few_late(samples: &Samples, deadline_s: f64) -> bool {
+    if samples.passage.variance() == Some(0.0) {
+        return false;
+    }
     let ticks = samples.clock.ticks(deadline_s);
     let done = samples.passage_histogram.cdf(ticks).unwrap_or(0.0) * samples.passage_histogram.count() as f64;
     samples.replications.saturating_sub(done.round() as u64) < FEW_LATE

@@ -65,7 +65,7 @@ impl Oddity {
             Self::CutLastLine => "the last line is cut off; skipped",
             Self::CutFile => "the compressed file ends too early or is damaged; the data before that point are used",
             Self::LongLine => "a line longer than the limit; skipped",
-            Self::NoHeader => "a row before the first header; skipped",
+            Self::NoHeader => "a row before a header with the column `t_ms`; skipped",
             Self::UnknownColumn => "an unknown column; ignored",
             Self::MissingField => "a report without task, time or progress; skipped",
             Self::BadNumber => "not a number, or out of range; the report is skipped",
