@@ -127,7 +127,7 @@ pub(crate) struct OptimizeArgs {
     pub(crate) inputs: Vec<PathBuf>,
     /// Price of machine time, such as 0.30/executor-hour, $0.05/core-hour or 0.40/node-hour [default:
     /// 1/core-hour; for MapReduce 1/node-hour]
-    #[arg(long, value_name = "AMOUNT/UNIT", help_heading = "Cost of a job")]
+    #[arg(long, value_name = "AMOUNT/UNIT", allow_hyphen_values = true, help_heading = "Cost of a job")]
     pub(crate) price: Option<Price>,
     /// Input size of each log, in the order of the logs, if the logs do not record it, such as 10GB; once for each
     /// log
