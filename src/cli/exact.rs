@@ -88,7 +88,7 @@ pub(super) fn answer_failure(error: AnswerError) -> Failure {
             let dead = counted(dead_markings as u64, "dead marking");
             let names: Vec<String> = held.iter().map(|name| format!("`{name}`")).collect();
             let help = if names.is_empty() {
-                "without --steady, the result is the time to the dead marking if every run ends there, otherwise the long-run averages"
+                "`tailspn solve` without --steady gives the time to the dead marking if every run ends there, otherwise the long-run averages"
                     .to_owned()
             } else {
                 format!("the net stops because rates are 0 ({}); set them to a value above 0", names.join(", "))
@@ -102,10 +102,6 @@ pub(super) fn answer_failure(error: AnswerError) -> Failure {
             );
             refuse(message, "use an expression over a place in which tokens spend time")
         }
-        AnswerError::ImmediateAtStart => refuse(
-            error.to_string(),
-            "use `--warm-up` to exclude these firings, or `--method simulate` to include them",
-        ),
         AnswerError::NotFinite { .. } | AnswerError::Fault(_) => Failure::plain(Exit::Model, error.to_string()),
         other => refused(&other),
     }

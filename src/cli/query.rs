@@ -151,10 +151,14 @@ impl Asked<'_> {
         let answer = match solver {
             Solver::States(space) => {
                 let asking = Asking { net, program, space, limits: &limits, watch: &watch };
-                asking.answer(query.query()).map_err(|error| error.to_string())
+                let asked = query.query();
+                let answer = asking.answer(asked);
+                let certain = |answer| Ok((answer, query.bound().is_none() || asking.is_certain(asked, answer)?));
+                answer.and_then(certain).map_err(|error| error.to_string())
             }
             Solver::Fixed(states) => {
-                states.answer(net, query.query(), &limits, &watch).map_err(|error| error.to_string())
+                let answer = states.answer(net, query.query(), &limits, &watch);
+                answer.map(|answer| (answer, true)).map_err(|error| error.to_string())
             }
         };
         QueryRow::new(query, answer, started.elapsed().as_secs_f64())

@@ -85,6 +85,11 @@ fn event(net: &Net, args: &RareArgs) -> Result<RareEvent, Failure> {
             within_s: args.within,
             importance: given("--importance", &args.importance)?,
         }),
+        (None, None) if args.within.is_some() || args.avoid.is_some() => Err(Failure::helped(
+            Exit::Usage,
+            "with --within or --avoid, the goal must be an expression",
+            "use --until EXPR, such as '#(failed) >= 1'; --beyond T gives the probability that the net ends after T",
+        )),
         (None, None) => Err(Failure::helped(
             Exit::Usage,
             "the event is missing",

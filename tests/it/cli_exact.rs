@@ -89,6 +89,40 @@ fn averages_are_exact_and_agree_with_replications() {
     }
 }
 
+/// Immediate transitions fire before time first passes. Seen to fail without these firings.
+#[test]
+fn firings_at_the_start_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let net = folder.path().join("start.xml");
+    let node = |kind: &str, id: &str, inside: &str| format!(r#"<{kind} id="{id}">{inside}</{kind}>"#);
+    let timed = |is: bool| format!("<rate><value>2</value></rate><timed><value>{is}</value></timed>");
+    let places = node("place", "a", "<initialMarking><value>3</value></initialMarking>") + &node("place", "b", "");
+    let transitions = node("transition", "enter", &timed(false)) + &node("transition", "leave", &timed(true));
+    let arcs = [("a", "enter"), ("enter", "b"), ("b", "leave"), ("leave", "a")];
+    let arcs = arcs.map(|(from, to)| {
+        format!(
+            r#"<arc id="{from}{to}" source="{from}" target="{to}"><inscription><value>1</value></inscription></arc>"#
+        )
+    });
+    let text = format!(r#"<pnml><net id="n" type="P/T net">{places}{transitions}{}</net></pnml>"#, arcs.concat());
+    std::fs::write(&net, text).unwrap();
+    let question =
+        ["simulate", &net.display().to_string(), "--horizon=2", "--throughput", "--impulse=entered=enter:#(a)"];
+    let found = json(&[&question[..], &["--method=exact"]].concat());
+    let simulated = json(&[&question[..], &["--method=simulate", "--reps=100000"]].concat());
+    // 3 firings at the start, then as many as `leave` has: 2 per second
+    assert!(
+        (exact(&found["throughputs"][0]) - 3.5).abs() < 1e-9 && (exact(&found["throughputs"][1]) - 2.0).abs() < 1e-9
+    );
+    // 3 + 2 + 1 tokens at the start, then 1 at each firing
+    assert!((exact(&found["rewards"][0]) - 10.0).abs() < 1e-9, "{found}");
+    for list in ["throughputs", "rewards"] {
+        for (own, other) in found[list].as_array().unwrap().iter().zip(simulated[list].as_array().unwrap()) {
+            agree(own, other);
+        }
+    }
+}
+
 #[test]
 fn the_long_run_is_exact() {
     let args = ["simulate", "models/textbook/mm1k.xml", "--steady", "--method", "exact"];

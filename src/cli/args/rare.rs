@@ -44,7 +44,7 @@ pub(crate) struct RareArgs {
     pub(crate) beyond: Option<f64>,
     /// An expression that grows on the way to the goal [default: the left side of a goal such as `#(queue) >=
     /// 30`]; with --beyond, the approximate remaining time in seconds [default: fitted to a few walks]
-    #[arg(long, value_name = "EXPR", help_heading = "Question")]
+    #[arg(long, value_name = "EXPR", allow_hyphen_values = true, help_heading = "Question")]
     pub(crate) importance: Option<String>,
     /// Number of walks on each level of a batch
     #[arg(long, value_name = "N", default_value = "4000", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]

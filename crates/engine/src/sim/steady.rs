@@ -158,7 +158,11 @@ pub fn run_steady(program: &Program, settings: &SteadyState, watch: &dyn Watch) 
     averages.firings = firings.into();
     averages.cut_short = done < all as usize;
     averages.leave_out(settings.discarded as usize);
-    Ok(averages)
+    let is_number = |sums: &Vec<f64>| sums.iter().all(|sum| sum.is_finite());
+    match settings.rewards.iter().zip(&averages.rewards).find(|(_, sums)| !is_number(sums)) {
+        Some((reward, _)) => Err(Fault::BadExpression { what: format!("the reward `{}`", reward.name) }.into()),
+        None => Ok(averages),
+    }
 }
 
 /// Runs `runs` long replications of `program`, starting with the number in the settings, in
@@ -474,6 +478,16 @@ mod tests {
         assert!(runs.windows(2).all(|pair| pair[0].tokens != pair[1].tokens));
         let fired = |run: &BatchAverages, t: usize| run.throughput[t].iter().sum::<f64>() * 10.0;
         assert!(runs.iter().all(|run| (0..2).all(|t| (run.fired[t] as f64 - fired(run, t)).abs() < 1e-6)));
+    }
+
+    #[test]
+    fn a_reward_that_is_not_a_number_is_a_fault() {
+        let net = queue(Timing::exponential(3.0)).build().unwrap();
+        let rate = Some(lower(&net, &net.expression("1 / #(q)").unwrap()));
+        let rewards = vec![Reward { name: "inverse".into(), rate, impulses: Vec::new() }];
+        let settings = SteadyState { rewards, ..SteadyState::new(BatchLength::Seconds(10.0)) };
+        let found = run_steady(&compile(&net).unwrap(), &settings, &Unwatched);
+        assert!(matches!(found, Err(SteadyError::Fault(Fault::BadExpression { .. }))), "{found:?}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::net::Net;
 use crate::net::expr::{Expr, UnaryOp};
 use crate::query::{Query, Reward};
 use crate::solve::ask_error::AskError;
+use crate::solve::firings::FiringFlow;
 use crate::solve::linear::LinearSettings;
 use crate::solve::reach::Limits;
 use crate::solve::reward::{expected, rewards_at};
@@ -45,17 +46,7 @@ impl Asking<'_> {
     /// All variants of [`AskError`].
     pub fn answer(&self, query: &Query) -> Result<f64, AskError> {
         match query {
-            Query::Until { stay, goal, from, to } => {
-                let (goal, avoid) = (self.code(goal), avoided(self.net, stay));
-                let until = Until { goal: Some(&goal), avoid: avoid.as_ref() };
-                until.probability(
-                    self.program,
-                    self.space,
-                    [*from, *to],
-                    (&Symmetry::default(), self.limits),
-                    self.watch,
-                )
-            }
+            Query::Until { stay, goal, from, to } => self.until(stay, goal, [*from, *to]),
             Query::At { value, time } => {
                 let values = self.space.values(&self.code(value), "the value")?;
                 let found =
@@ -64,7 +55,7 @@ impl Asking<'_> {
             }
             Query::Gathered { reward, time } => {
                 let found = transient(self.space.complete()?, &[*time], &TransientSettings::watched(self.watch))?;
-                self.gathered(&found.stays[0], reward)
+                self.gathered(&found.stays[0], reward, true)
             }
             Query::GatheredUntil { reward, goal } => {
                 let goal = self.code(goal);
@@ -79,8 +70,33 @@ impl Asking<'_> {
             }
             Query::LongRun { reward } => {
                 let found = steady_state(self.space.complete()?, &LinearSettings::watched(self.watch))?;
-                self.gathered(&found.probabilities, reward)
+                self.gathered(&found.probabilities, reward, false)
             }
+        }
+    }
+
+    fn until(&self, stay: &Expr, goal: &Expr, times: [f64; 2]) -> Result<f64, AskError> {
+        let (goal, avoid) = (self.code(goal), avoided(self.net, stay));
+        let until = Until { goal: Some(&goal), avoid: avoid.as_ref() };
+        until.probability(self.program, self.space, times, (&Symmetry::default(), self.limits), self.watch)
+    }
+
+    /// Returns true if an answer that is rounded to 0 or 1 is certain. The probability of reaching a goal by a time is a sum without
+    /// its last terms, so it can be rounded to 0 although the goal can be reached, and to 1 although it may not be.
+    ///
+    /// # Errors
+    ///
+    /// As [`Asking::answer`].
+    pub fn is_certain(&self, query: &Query, answer: f64) -> Result<bool, AskError> {
+        match query {
+            Query::Until { to, .. } if to.is_infinite() => Ok(true),
+            Query::Until { stay, goal, .. } if answer <= f64::EPSILON => {
+                Ok(self.until(stay, goal, [0.0, f64::INFINITY])? <= 0.0)
+            }
+            Query::Until { stay, goal, from, .. } if answer >= 1.0 - f64::EPSILON => {
+                Ok(*from <= 0.0 && self.until(stay, goal, [0.0, 0.0])? >= 1.0)
+            }
+            _ => Ok(true),
         }
     }
 
@@ -88,8 +104,9 @@ impl Asking<'_> {
         lower(self.net, expression)
     }
 
-    /// Returns the reward if `weights` are the times spent in the states, or their probabilities.
-    fn gathered(&self, weights: &[f64], reward: &Reward) -> Result<f64, AskError> {
+    /// Returns the reward if `weights` are the times spent in the states, or their probabilities. `from_start` adds the firings
+    /// before time first passes.
+    fn gathered(&self, weights: &[f64], reward: &Reward, from_start: bool) -> Result<f64, AskError> {
         let (program, space) = (self.program, self.space);
         let mut sum = expected(weights, &space.values(&self.code(&reward.rate), "the reward")?);
         if reward.impulses.is_empty() {
@@ -99,10 +116,14 @@ impl Asking<'_> {
         for (transition, value) in &reward.impulses {
             codes[transition.index()].push(self.code(value));
         }
-        space.for_each_firing(program, weights, &mut |firing| {
+        let mut visit = |firing: FiringFlow<'_>| {
             let values = codes[firing.transition as usize].iter().map(|code| code.eval(firing.marking));
             sum += firing.flow * values.sum::<f64>();
-        })?;
+        };
+        if from_start {
+            space.for_each_firing_at_start(program, &mut visit)?;
+        }
+        space.for_each_firing(program, weights, &mut visit)?;
         Ok(sum)
     }
 }

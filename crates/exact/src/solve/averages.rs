@@ -131,14 +131,17 @@ impl StateSpace {
     ///
     /// The errors of [`explore`](crate::solve::explore).
     pub fn averages(&self, program: &Program, probabilities: &[f64]) -> Result<Averages, ExploreError> {
-        self.averages_of(program, probabilities, &|state, _, rate| probabilities[state] * rate)
+        let counts = |state: usize| probabilities[state] > 0.0;
+        self.averages_of(program, probabilities, &counts, &|state, _, rate| probabilities[state] * rate)
     }
 
-    /// Returns the averages; the firings per second of a timed transition in a state are `flow(state, transition, rate)`.
+    /// Returns the averages; the firings per second of a timed transition in a state that `counts` are `flow(state, transition,
+    /// rate)`.
     pub(crate) fn averages_of(
         &self,
         program: &Program,
         probabilities: &[f64],
+        counts: &dyn Fn(usize) -> bool,
         flow: &dyn Fn(usize, u32, f64) -> f64,
     ) -> Result<Averages, ExploreError> {
         let mut sums = Held::new(self, program);
@@ -154,7 +157,7 @@ impl StateSpace {
             sums.add_unchanged(program, &search.initial);
         }
         let mut throughputs = vec![Sum::default(); program.transitions()];
-        self.for_each_flow(program, probabilities, flow, &mut |firing| {
+        self.for_each_flow(program, counts, flow, &mut |firing| {
             throughputs[firing.transition as usize].add(firing.flow);
         })?;
         let values = |sums: Vec<Sum>| sums.into_iter().map(Sum::get).collect::<Vec<f64>>();
@@ -169,6 +172,20 @@ impl StateSpace {
             canonical.equal_places().for_each(|all| level_rows(&mut averages.distributions, &all));
         }
         Ok(averages)
+    }
+
+    /// Returns the mean number of firings of each transition before time first passes.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`explore`](crate::solve::explore).
+    pub fn firings_at_start(&self, program: &Program) -> Result<Vec<f64>, ExploreError> {
+        let mut firings = vec![0.0; program.transitions()];
+        self.for_each_firing_at_start(program, &mut |firing| firings[firing.transition as usize] += firing.flow)?;
+        if let Some(canonical) = &self.canonical {
+            canonical.equal_transitions().for_each(|all| level(&mut firings, &all));
+        }
+        Ok(firings)
     }
 
     /// Returns the mean sojourn time of each state \[s\]; infinite if no transition leaves it.

@@ -95,7 +95,11 @@ impl CslQuery {
 
     /// Returns the answer to the question, from the answer to [`query`](Self::query).
     pub fn value(&self, answer: f64) -> f64 {
-        if self.complement { 1.0 - answer } else { answer }
+        match self.query {
+            // rounding errors
+            Query::Until { .. } => if self.complement { 1.0 - answer } else { answer }.clamp(0.0, 1.0),
+            _ => answer,
+        }
     }
 
     /// Returns the bound, if any.
@@ -104,11 +108,14 @@ impl CslQuery {
     }
 
     /// Returns true if the value satisfies the bound; none without a bound, or if the value is so close to the bound that
-    /// numerical errors could change the verdict.
-    pub fn verdict(&self, value: f64) -> Option<bool> {
+    /// numerical errors could change the verdict. `is_certain` is false if even a value of 0 or 1 may have such an error.
+    pub fn verdict(&self, value: f64, is_certain: bool) -> Option<bool> {
         let (comparison, bound) = self.bound?;
+        if matches!(self.query, Query::Until { .. }) && comparison.holds(0.0, bound) == comparison.holds(1.0, bound) {
+            return Some(comparison.holds(0.0, bound));
+        }
         let distance = (value - bound).abs();
-        let is_close = distance > 0.0 && distance <= UNDECIDED * bound.abs().max(1.0);
+        let is_close = (distance > 0.0 || !is_certain) && distance <= UNDECIDED * bound.abs().max(1.0);
         (!is_close).then(|| comparison.holds(value, bound))
     }
 }
@@ -172,14 +179,14 @@ impl<'a> Parser<'a> {
 
     fn query(&mut self) -> Read<(Query, bool, Bound)> {
         if self.take("P") {
-            let bound = self.bound()?;
+            let bound = self.bound_of_a_probability()?;
             self.require("[", "`[`")?;
             let (query, complement) = self.path()?;
             self.require("]", "`]`, `&`, `|` or `U`")?;
             return Ok((query, complement, bound));
         }
         if self.take("S") {
-            let bound = self.bound()?;
+            let bound = self.bound_of_a_probability()?;
             self.require("[", "`[`")?;
             let rate = truth(self.implication()?);
             self.require("]", "`]`, `&` or `|`")?;
@@ -195,6 +202,16 @@ impl<'a> Parser<'a> {
         }
         self.skip_blanks();
         Err(self.expected("`P`, `S` or `R`"))
+    }
+
+    fn bound_of_a_probability(&mut self) -> Read<Bound> {
+        let at = self.at;
+        let bound = self.bound()?;
+        if bound.is_some_and(|(_, number)| !(0.0..=1.0).contains(&number)) {
+            self.at = at;
+            return Err(self.expected("a comparison with a number from 0 to 1"));
+        }
+        Ok(bound)
     }
 
     /// Reads `=?`, or a comparison with a number.
@@ -487,14 +504,70 @@ mod tests {
         }
     }
 
+    /// Two tokens go through an immediate transition before time passes, then each waits for a second on average. Seen to fail
+    /// when only firings in tangible markings count.
+    #[test]
+    fn firings_at_the_start_count() {
+        let mut b = NetBuilder::new("start");
+        let [a, queue, done] = [("a", 2), ("queue", 0), ("done", 0)].map(|(id, n)| b.place(id, n));
+        for (id, from, to, timing) in
+            [("im", a, queue, Timing::immediate(1.0, 1)), ("work", queue, done, Timing::exponential(1.0))]
+        {
+            let t = b.transition(id, timing);
+            b.input(from, t, 1.0);
+            b.output(t, to, 1.0);
+        }
+        let net = b.build().unwrap();
+        assert!((answer(&net, "R{firings(im)}=? [ C<=1 ]") - 2.0).abs() < 1e-12);
+        assert!((answer(&net, "R{firings(im)}=? [ F #(done) = 2 ]") - 2.0).abs() < 1e-12);
+        // one server: P(first within 1 s) + P(both within 1 s)
+        let both = 1.0 - 2.0 * f64::exp(-1.0);
+        assert!((answer(&net, "R{firings(work)}=? [ C<=1 ]") - (1.0 - f64::exp(-1.0) + both)).abs() < 1e-9);
+    }
+
     #[test]
     fn bounds_have_verdicts() {
-        let verdict = |text, value| CslQuery::parse(&stages(), text).unwrap().verdict(value);
+        let verdict = |text, value| CslQuery::parse(&stages(), text).unwrap().verdict(value, true);
         assert_eq!(verdict("P>=0.9 [ F true ]", 0.9), Some(true));
         assert_eq!(verdict("P>0.9 [ F true ]", 0.9), Some(false));
         assert_eq!(verdict("P<0.9 [ F true ]", 0.9 - 1e-10), None);
         assert_eq!(verdict("R<=3 [ S ]", f64::INFINITY), Some(false));
         assert_eq!(verdict("P=? [ F true ]", 0.9), None);
+        // every probability is at least 0 and at most 1
+        assert_eq!(verdict("P>=0 [ F<=1 true ]", 1e-12), Some(true));
+        assert_eq!(verdict("P>1 [ F<=1 true ]", 1.0), Some(false));
+    }
+
+    /// A goal that can be reached may have a probability that is rounded to 0. Seen to fail with 0 as a certain answer.
+    #[test]
+    fn an_answer_of_0_or_1_may_be_rounded() {
+        let mut b = NetBuilder::new("queue");
+        let (room, queue) = (b.place("room", 6), b.place("queue", 0));
+        let come = b.transition("come", Timing::exponential(2.0));
+        b.input(room, come, 1.0);
+        b.output(come, queue, 1.0);
+        let net = b.build().unwrap();
+        let program = compile(&net).unwrap();
+        let limits = Limits::default();
+        let space = explore(&program, None, &limits, &Unwatched).unwrap();
+        let asking = Asking { net: &net, program: &program, space: &space, limits: &limits, watch: &Unwatched };
+        let verdict = |text: &str| {
+            let csl = CslQuery::parse(&net, text).unwrap();
+            let answer = asking.answer(csl.query()).unwrap();
+            csl.verdict(csl.value(answer), asking.is_certain(csl.query(), answer).unwrap())
+        };
+        for (text, holds) in [
+            ("P>0 [ F<=1e-5 #(queue) >= 5 ]", None),
+            ("P<=0 [ F<=1e-5 #(queue) >= 5 ]", None),
+            ("P>=1 [ G<=1e-5 #(queue) < 5 ]", None),
+            ("P>=1 [ G<=10 #(queue) <= 6 ]", Some(true)),
+            ("P<=0 [ F<=10 #(queue) > 6 ]", Some(true)),
+            ("P>=1 [ F<=10 #(queue) = 0 ]", Some(true)),
+            ("P>=1 [ F<=1000 #(queue) = 6 ]", None),
+            ("P>=0 [ F<=1 #(queue) = 6 ]", Some(true)),
+        ] {
+            assert_eq!(verdict(text), holds, "{text}");
+        }
     }
 
     #[test]

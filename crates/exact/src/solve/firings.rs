@@ -120,7 +120,8 @@ impl StateSpace {
         weights: &[f64],
         visit: &mut dyn FnMut(FiringFlow<'_>),
     ) -> Result<(), ExploreError> {
-        self.for_each_flow(program, weights, &|state, _, rate| weights[state] * rate, visit)
+        let counts = |state: usize| weights[state] > 0.0;
+        self.for_each_flow(program, &counts, &|state, _, rate| weights[state] * rate, visit)
     }
 
     /// Calls `visit` for the immediate firings before time first passes, with their mean numbers.
@@ -144,17 +145,18 @@ impl StateSpace {
         entries.settle(&rules, visit)
     }
 
-    /// As [`Self::for_each_firing`], with the flow of a timed transition as a function of state, transition and rate.
+    /// As [`Self::for_each_firing`], with the flow of a timed transition as a function of state, transition and rate, for the
+    /// states that count.
     pub(crate) fn for_each_flow(
         &self,
         program: &Program,
-        weights: &[f64],
+        counts: &dyn Fn(usize) -> bool,
         flow: &dyn Fn(usize, u32, f64) -> f64,
         visit: &mut dyn FnMut(FiringFlow<'_>),
     ) -> Result<(), ExploreError> {
         let mut firings = TimedFirings::new(self, program);
         let mut entries = Entries::new(&firings.rules);
-        for (state, _) in weights.iter().enumerate().take(self.explored).filter(|(_, weight)| **weight > 0.0) {
+        for state in (0..self.explored).filter(|&state| counts(state)) {
             firings.of_state(state, |firing| {
                 let flow = flow(state, firing.transition, firing.rate);
                 if flow > 0.0 {

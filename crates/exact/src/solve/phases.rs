@@ -147,6 +147,8 @@ struct Draft<'a> {
     builder: NetBuilder,
     places: Vec<PlaceId>,
     transitions: Vec<TransitionId>,
+    /// Number of arcs that hidden conditions have, for their ids.
+    arcs: usize,
 }
 
 /// Priority below all others, see [`Draft::new`].
@@ -165,7 +167,7 @@ impl<'a> Draft<'a> {
                 }
             }
         }
-        Self { net, builder, places: Vec::new(), transitions: Vec::new() }
+        Self { net, builder, places: Vec::new(), transitions: Vec::new(), arcs: 0 }
     }
 
     fn expand(&mut self, own: &Own, law: &Law) -> Result<(), PhaseObstacle> {
@@ -375,7 +377,11 @@ impl<'a> Draft<'a> {
 
     fn arc(&mut self, kind: ArcKind, place: PlaceId, class: ClassId, transition: TransitionId, weight: Expr) {
         let position = self.builder.arc(kind, place, transition, weight);
-        self.builder.arc_mut(position).weights[0].class = class;
+        let arc = self.builder.arc_mut(position);
+        arc.weights[0].class = class;
+        // several conditions may concern one place
+        arc.id = format!("{} ({})", arc.id, self.arcs);
+        self.arcs += 1;
     }
 
     fn hidden_place(&mut self, own: &Own, what: &str, capacity: Option<u32>) -> PlaceId {
@@ -624,6 +630,23 @@ mod tests {
     }
 
     /// Parallel Erlang tasks on several servers: with enough servers, the time is that of the last task; with one server, the sum.
+    /// Seen to fail when hidden arcs between the same nodes have the same id.
+    #[test]
+    fn several_conditions_may_concern_one_place() {
+        for law in [erlang(3, 1.5), hyperexponential()] {
+            let mut b = NetBuilder::new("");
+            let [tasks, done] = [("tasks", 2), ("done", 0)].map(|id| b.place(id.0, id.1));
+            let work = b.transition("work", Timing::general(law.clone()));
+            b.input(tasks, work, 1.0);
+            b.test(tasks, work, 2.0);
+            b.inhibitor(done, work, 3.0);
+            b.output(work, done, 1.0);
+            b.place_mut(done).capacity = Some(5);
+            let net = b.build().unwrap();
+            assert_relative_eq!(mean_until(&net, "done", 1), law.mean(), max_relative = 1e-12);
+        }
+    }
+
     #[test]
     fn several_servers_work_side_by_side() {
         let net = |servers| {

@@ -54,12 +54,13 @@ pub struct QueryBound {
 }
 
 impl QueryRow {
-    /// Returns the row of a query, with or without an answer, after `wall_s` seconds.
-    pub fn new(query: &CslQuery, answer: Result<f64, String>, wall_s: f64) -> Self {
+    /// Returns the row of a query after `wall_s` seconds, with or without an answer. The second part of an answer is true if
+    /// a probability of exactly 0 or 1 is certain.
+    pub fn new(query: &CslQuery, answer: Result<(f64, bool), String>, wall_s: f64) -> Self {
         let bound = query.bound().map(|(comparison, value)| QueryBound { sign: comparison, value });
-        let answer = answer.map(|answer| query.value(answer));
-        let holds = answer.as_ref().ok().and_then(|value| query.verdict(*value));
-        let (value, note) = match answer {
+        let holds =
+            answer.as_ref().ok().and_then(|&(answer, is_certain)| query.verdict(query.value(answer), is_certain));
+        let (value, note) = match answer.map(|(answer, _)| query.value(answer)) {
             Ok(value) if value.is_finite() => (Some(value), None),
             Ok(_) => (None, Some("infinite".to_owned())),
             Err(reason) => (None, Some(reason)),

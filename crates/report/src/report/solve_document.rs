@@ -257,18 +257,35 @@ fn tokens(when: [&str; 2], at: &str, section: &AverageSection) -> Table {
     } else {
         "P(n): probability of n tokens."
     };
-    let row = |(i, row): (usize, &NumberRow)| {
+    let many = longest.min(MOST_TOKENS);
+    let mean = |(i, row): (usize, &NumberRow)| {
         let number = Number::new(format!("{at}/tokens/{i}/value"), row.value, row.unit.clone());
-        let own = (i / classes, section.distributions.get(i / classes).filter(|_| i.is_multiple_of(classes)));
-        let chance = |tokens: usize| -> Cell {
-            let value = own.1.and_then(|row| row.probabilities.get(tokens));
-            let at = format!("{at}/distributions/{}/probabilities/{tokens}", own.0);
-            value.map(|&p| Number::new(at, p, "").rounded(1e-3)).into()
-        };
         let name = Cell::named(row.name.clone(), format!("{}{}", row.name, when[1]));
-        [name, number.into()].into_iter().chain((0..longest.min(MOST_TOKENS)).map(chance)).collect()
+        vec![name, number.into()]
     };
-    let rows = section.tokens.iter().enumerate().map(row);
+    let chances = |place: usize| {
+        let probabilities = section.distributions.get(place).map_or(&[][..], |row| &row.probabilities);
+        (0..many).map(move |tokens| -> Cell {
+            let at = format!("{at}/distributions/{place}/probabilities/{tokens}");
+            probabilities.get(tokens).map(|&p| Number::new(at, p, "").rounded(1e-3)).into()
+        })
+    };
+    let mut rows = Vec::new();
+    for (place, means) in section.tokens.chunks(classes).enumerate() {
+        let own = means.iter().enumerate().map(|(class, row)| mean((place * classes + class, row)));
+        if classes == 1 {
+            rows.extend(own.map(|row| row.into_iter().chain(chances(place)).collect()));
+            continue;
+        }
+        // distributions are of the sum over all classes
+        rows.extend(own.map(|mut row| {
+            row.resize(2 + many, Cell::Empty);
+            row
+        }));
+        let name = section.distributions.get(place).map_or("", |row| &row.name);
+        let all = [format!("{name}, all classes").into(), Cell::Empty];
+        rows.push(all.into_iter().chain(chances(place)).collect());
+    }
     Table::new(format!("Tokens {}", when[0]), note, columns).rows(rows).most(MOST_ROWS)
 }
 

@@ -77,17 +77,17 @@ impl Solved {
     /// Averages over the time from the end of the warm-up to the horizon, and snapshots.
     fn averages(&self, question: &Question, watch: &dyn Watch) -> Result<ExactAnswer, AnswerError> {
         let (start, end) = (question.warm_up, question.horizon.unwrap_or(0.0));
-        let firings = question.throughput || question.rewards.iter().any(|reward| !reward.impulses.is_empty());
-        if firings && start <= 0.0 && self.states.space.find(&self.states.program.initial).is_none() {
-            return Err(AnswerError::ImmediateAtStart);
-        }
         let times: Vec<f64> = [start, end].into_iter().chain(question.snapshots.iter().map(|s| s.time)).collect();
         let found = transient(self.chain(), &times, &TransientSettings::watched(watch))?;
         let between: Vec<f64> = found.stays[1].iter().zip(&found.stays[0]).map(|(b, a)| (b - a).max(0.0)).collect();
         let seconds = end - start;
         let mut answer = if seconds > 0.0 {
             let shares: Vec<f64> = between.iter().map(|stay| stay / seconds).collect();
-            self.means(&shares, seconds, question, false)?
+            let mut means = self.means(&shares, seconds, question, false)?;
+            if start <= 0.0 {
+                self.add_start(&mut means, seconds, question)?;
+            }
+            means
         } else {
             self.empty()
         };
@@ -95,6 +95,20 @@ impl Solved {
             answer.snapshots.push(self.mean(&snapshot.value, probabilities, "a snapshot")?);
         }
         Ok(answer)
+    }
+
+    /// Adds the immediate firings before time first passes to averages over `seconds` from time 0.
+    fn add_start(&self, means: &mut ExactAnswer, seconds: f64, question: &Question) -> Result<(), AnswerError> {
+        let UntilStates { space, program, .. } = &self.states;
+        let firings = space.firings_at_start(program)?;
+        means.throughputs.iter_mut().zip(firings).for_each(|(throughput, firings)| *throughput += firings / seconds);
+        for (sum, reward) in means.rewards.iter_mut().zip(&question.rewards) {
+            space.for_each_firing_at_start(program, &mut |firing| *sum += gained(reward, &firing))?;
+            if !sum.is_finite() {
+                return Err(AnswerError::NotFinite { what: format!("reward `{}`", reward.name) });
+            }
+        }
+        Ok(())
     }
 
     /// Means for the given shares of time in the states; rewards are collected over `seconds`.
@@ -117,10 +131,7 @@ impl Solved {
             None => 0.0,
         };
         if !reward.impulses.is_empty() {
-            let mut visit = |firing: FiringFlow<'_>| {
-                let own = reward.impulses.iter().filter(|(transition, _)| *transition == firing.transition);
-                sum += own.map(|(_, value)| firing.flow * value.eval(firing.marking)).sum::<f64>();
-            };
+            let mut visit = |firing: FiringFlow<'_>| sum += gained(reward, &firing);
             self.states.space.for_each_firing(&self.states.program, shares, &mut visit)?;
         }
         if !sum.is_finite() {
@@ -132,4 +143,10 @@ impl Solved {
     fn mean(&self, value: &Code, probabilities: &[f64], what: &str) -> Result<f64, AnswerError> {
         Ok(expected(probabilities, &self.states.space.values(value, what)?))
     }
+}
+
+/// Returns the impulses of a reward at a firing, weighted with the flow of the firing.
+fn gained(reward: &Reward, firing: &FiringFlow<'_>) -> f64 {
+    let own = reward.impulses.iter().filter(|(transition, _)| *transition == firing.transition);
+    own.map(|(_, value)| firing.flow * value.eval(firing.marking)).sum()
 }

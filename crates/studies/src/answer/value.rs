@@ -100,9 +100,6 @@ pub enum AnswerError {
         /// Transitions that are enabled in these markings and do not fire only because of rates of 0.
         held: Vec<String>,
     },
-    /// Firings of immediate transitions at time 0, which no exact method counts.
-    #[error("immediate transitions fire at time 0, and no exact method counts these firings")]
-    ImmediateAtStart,
     /// A reward of runs that possibly never end.
     #[error("reward `{reward}` is infinite, because a run can continue forever")]
     Infinite {

@@ -25,7 +25,7 @@ use std::num::NonZeroUsize;
 use rayon::prelude::*;
 
 use crate::compile::{Program, compile};
-use crate::estimate::{Doubt, Measured, student_quantile};
+use crate::estimate::{Doubt, Measured, clopper_pearson, student_quantile};
 use crate::net::Net;
 use crate::rng::split;
 use crate::sim::question::Question;
@@ -215,6 +215,12 @@ impl Splitting<'_> {
         let variance = products.iter().map(|p| (p - mean) * (p - mean)).sum::<f64>() / (count - 1.0);
         let relative_error = (mean > 0.0).then(|| (variance / count).sqrt() / mean);
         let doubt = match relative_error {
+            // every walk reached the event: each level has a binomial bound
+            Some(_) if products.iter().all(|product| *product >= 1.0) => {
+                let walks = batches.len() as u64 * u64::from(self.effort);
+                let low = clopper_pearson(walks, walks, self.level).map_or(0.0, |share| share.low);
+                Doubt::Interval { low: low.powi(ends.len().max(1) as i32), high: 1.0 }
+            }
             Some(error) => {
                 let factor = (error * student_quantile(0.5 + 0.5 * self.level, count - 1.0)).exp();
                 Doubt::Interval { low: mean / factor, high: (mean * factor).min(1.0) }

@@ -105,7 +105,9 @@ fn averages(
     probabilities: &[f64],
     firings: &[Option<(u32, f64)>],
 ) -> Result<Averages, ExploreError> {
-    space.averages_of(program, probabilities, &|state, transition, rate| match firings[state] {
+    // a state with a delay of 0 s takes no time, but its transition fires
+    let counts = |state: usize| probabilities[state] > 0.0 || firings[state].is_some_and(|(_, flow)| flow > 0.0);
+    space.averages_of(program, probabilities, &counts, &|state, transition, rate| match firings[state] {
         Some((fixed, flow)) if fixed == transition => flow,
         _ => probabilities[state] * rate,
     })

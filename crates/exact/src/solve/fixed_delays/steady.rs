@@ -292,6 +292,33 @@ mod tests {
         Ok((found, averages))
     }
 
+    /// A state with a delay of 0 s takes no time, but its transition and the immediate transitions after it fire. Seen to fail
+    /// when only states with a share of time count.
+    #[test]
+    fn transitions_with_a_delay_of_0_fire() {
+        let mut b = NetBuilder::new("zero");
+        let [a, wait, choice, c] = [("a", 1), ("wait", 0), ("choice", 0), ("c", 0)].map(|(id, n)| b.place(id, n));
+        for (id, from, to, timing) in [
+            ("ab", a, wait, Timing::exponential(2.0)),
+            ("zero", wait, choice, after(0.0)),
+            ("vc", choice, c, Timing::immediate(1.0, 1)),
+            ("va", choice, a, Timing::immediate(3.0, 1)),
+            ("ca", c, a, Timing::exponential(1.0)),
+        ] {
+            let t = b.transition(id, timing);
+            b.input(from, t, 1.0);
+            b.output(t, to, 1.0);
+        }
+        let (_, averages) = solved(b).unwrap();
+        // a cycle takes 1/2 + 1/4 · 1 s
+        let cycles = 4.0 / 3.0;
+        for (found, exact) in
+            averages.throughputs.iter().zip([cycles, cycles, cycles / 4.0, cycles * 0.75, cycles / 4.0])
+        {
+            assert!((found - exact).abs() < 1e-12, "{:?}", averages.throughputs);
+        }
+    }
+
     /// P(n customers) of M/D/1/K, computed from the embedded chain at departures \[GrossHarris1998\].
     fn md1k(k: usize, rho: f64) -> Vec<f64> {
         let arrivals: Vec<f64> = (0..=k)
