@@ -15,14 +15,15 @@ use crate::cli::diagnose_inputs::Inputs;
 use crate::cli::diagnose_more::{by_calls, by_progress};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note, Source};
-use crate::cli::output::{Terminal, may_write, reason, write_file};
+use crate::cli::output::{Terminal, reason};
+use crate::cli::pictures::{may_write_picture, write_picture};
 use crate::cli::trace::load;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
 /// Reads the inputs and explains why tasks were slow.
 pub(crate) fn run(args: &DiagnoseArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     if let Some(path) = &args.timeline {
-        may_write(path, args.force)?;
+        may_write_picture(path, args.force)?;
     }
     catch_interrupt(terminal);
     let inputs = Inputs::sort(&args.path)?;
@@ -47,7 +48,7 @@ pub(crate) fn run(args: &DiagnoseArgs, terminal: &Terminal) -> Result<Exit, Fail
     let report = report(trace.as_ref(), said, causes);
     terminal.report(&report, &args.print)?;
     if let (Some(path), Some(trace)) = (&args.timeline, &trace) {
-        write_file(path, diagnosis_svg(trace, &report.findings).as_bytes(), args.force)?;
+        write_picture(path, &diagnosis_svg(trace, &report.findings), args.force)?;
     }
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
 }

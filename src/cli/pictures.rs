@@ -58,10 +58,27 @@ pub(crate) fn draw_report<R: Report>(
     draw(&drawn, plots, force)
 }
 
+/// Refuses to replace a picture without `--force`, or to write one in an unknown format, before the run starts.
+pub(crate) fn may_write_picture(path: &Path, force: bool) -> Result<(), Failure> {
+    format_of(path)?;
+    may_write(path, force)
+}
+
 /// Writes one picture; the file's extension sets the format, SVG by default.
 pub(crate) fn write_picture(path: &Path, svg: &str, force: bool) -> Result<(), Failure> {
-    let is_png = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("png"));
-    write_file(path, &bytes(svg, if is_png { PlotFormat::Png } else { PlotFormat::Svg })?, force)
+    write_file(path, &bytes(svg, format_of(path)?)?, force)
+}
+
+fn format_of(path: &Path) -> Result<PlotFormat, Failure> {
+    match path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase()).as_deref() {
+        None | Some("svg") => Ok(PlotFormat::Svg),
+        Some("png") => Ok(PlotFormat::Png),
+        Some(_) => Err(Failure::helped(
+            Exit::Usage,
+            format!("the extension of `{}` is not that of a picture", path.display()),
+            "use the extension .svg or .png",
+        )),
+    }
 }
 
 fn bytes(svg: &str, format: PlotFormat) -> Result<Vec<u8>, Failure> {

@@ -15,7 +15,7 @@ use crate::cli::args::SolveArgs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
-use crate::cli::pictures::{draw_report, may_draw, write_picture};
+use crate::cli::pictures::{draw_report, may_draw, may_write_picture, write_picture};
 
 /// Returns the paths of the PRISM files: the prefix with each extension.
 fn prism_files(prefix: &Path) -> [PathBuf; 3] {
@@ -30,8 +30,10 @@ fn prism_files(prefix: &Path) -> [PathBuf; 3] {
 /// Refuses to replace files before the work starts.
 pub(super) fn may_write_all(args: &SolveArgs) -> Result<(), Failure> {
     let prism = args.export_prism.iter().flat_map(|prefix| prism_files(prefix));
-    let others = [&args.plot_cdf, &args.export_dot, &args.export_svg, &args.export_mtx].into_iter().flatten().cloned();
+    let others = [&args.export_dot, &args.export_mtx].into_iter().flatten().cloned();
     prism.chain(others).try_for_each(|path| may_write(&path, args.force))?;
+    let mut pictures = [&args.plot_cdf, &args.export_svg].into_iter().flatten();
+    pictures.try_for_each(|path| may_write_picture(path, args.force))?;
     may_draw(&args.plots, args.force)
 }
 

@@ -15,6 +15,7 @@ use crate::cli::args::{
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, reason, write_file};
+use crate::cli::pictures::{may_write_picture, write_picture};
 use crate::cli::watch::{Progress, catch_interrupt};
 
 /// Learns or diagnoses.
@@ -59,7 +60,7 @@ fn learn(args: &SyscallProfileArgs, terminal: &Terminal) -> Result<Exit, Failure
 
 fn judge(args: &SyscallDiagnoseArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     if let Some(path) = &args.picture {
-        may_write(path, args.force)?;
+        may_write_picture(path, args.force)?;
     }
     if args.margin < 1.0 {
         return Err(Failure::plain(Exit::Usage, "--margin must be at least 1"));
@@ -72,7 +73,7 @@ fn judge(args: &SyscallDiagnoseArgs, terminal: &Terminal) -> Result<Exit, Failur
     let report = syscalls_report(&run, &profile, answers);
     terminal.report(&report, &args.print)?;
     if let Some(path) = &args.picture {
-        write_file(path, syscalls_svg(&report).as_bytes(), args.force)?;
+        write_picture(path, &syscalls_svg(&report), args.force)?;
     }
     Ok(Exit::Success)
 }

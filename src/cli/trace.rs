@@ -10,14 +10,14 @@ use tailspn::trace::{JobTrace, ReadOptions, TraceError, logs_in, read, read_stre
 use crate::cli::args::TraceArgs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::{Terminal, may_write, reason};
-use crate::cli::pictures::{draw, may_draw, write_picture};
+use crate::cli::output::{Terminal, reason};
+use crate::cli::pictures::{draw, may_draw, may_write_picture, write_picture};
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
 /// Reads the log and reports on it.
 pub(crate) fn run(args: &TraceArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     if let Some(path) = &args.timeline {
-        may_write(path, args.force)?;
+        may_write_picture(path, args.force)?;
     }
     may_draw(&args.plots, args.force)?;
     catch_interrupt(terminal);

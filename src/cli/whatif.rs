@@ -13,8 +13,8 @@ use tailspn::whatif::WhatIf;
 use crate::cli::args::WhatIfArgs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::{Terminal, may_write};
-use crate::cli::pictures::{draw_report, may_draw, write_picture};
+use crate::cli::output::Terminal;
+use crate::cli::pictures::{draw_report, may_draw, may_write_picture, write_picture};
 use crate::cli::plan::{PlanText, options_refused};
 use crate::cli::study::too_little;
 use crate::cli::trace::{load, tell_warnings};
@@ -28,7 +28,7 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
         return Ok(Exit::Success);
     }
     if let Some(path) = &args.plot {
-        may_write(path, args.force)?;
+        may_write_picture(path, args.force)?;
     }
     let log = args.plan.as_deref().filter(|path| is_meant(path));
     refuse_options(args, log.is_some())?;
