@@ -1,5 +1,6 @@
 //! `trace`: reports the stages and tasks in a log, and the bounds on the job's time.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -29,6 +30,7 @@ pub(crate) fn run(args: &TraceArgs, terminal: &Terminal) -> Result<Exit, Failure
     if args.print.csv {
         tell_warnings(&trace, terminal);
     }
+    usual.iter().for_each(|run| tell_other_program(&trace, run, terminal));
     let usual = Usual::from_runs(&usual);
     if args.print.csv {
         trace_csv(&trace, &usual, args.print.csv_text(), |part| terminal.data(part))?;
@@ -53,6 +55,22 @@ fn draw_all(trace: &JobTrace, usual: &Usual, args: &TraceArgs) -> Result<(), Fai
     all.retain(|picture| picture.name != "timeline");
     all.push(Picture { name: "timeline".into(), wide: svg.clone(), narrow: svg });
     draw(&all, &args.plots, args.force)
+}
+
+/// Warns about a run of `--usual` whose stages have other names: expected times go by the numbers of stages and tasks.
+fn tell_other_program(trace: &JobTrace, usual: &JobTrace, terminal: &Terminal) {
+    let names = |trace: &JobTrace| -> BTreeMap<u32, String> {
+        let named = trace.stages_with_ids().filter(|(_, stage)| !stage.name.is_empty());
+        named.map(|(_, stage)| (stage.number, stage.name.lines().next().unwrap_or("").to_owned())).collect()
+    };
+    let (here, there) = (names(trace), names(usual));
+    let other = here.iter().find_map(|(number, name)| Some((number, name, there.get(number).filter(|n| *n != name)?)));
+    if let Some((number, here, there)) = other {
+        let log = usual.files.first().map_or("", String::as_str);
+        terminal.tell(&format!(
+            "warning: {log} seems to be a run of another program: stage {number} is `{there}` there and `{here}` here; expected times go by the numbers of stages"
+        ));
+    }
 }
 
 /// Prints warnings about a log.

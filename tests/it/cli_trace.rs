@@ -28,6 +28,9 @@ fn takes_what_is_usual_from_another_run() {
     assert!(text.contains("Expected times: median of the task in other runs"), "{text}");
     // the copied task takes what it took, but its original took 8.1 s instead of 4
     assert!(text.contains("1 longer than 1.2 times the expected"), "{text}");
+    assert!(!text.contains("another program"), "{text}");
+    let other = shown(&["trace", SPARK, "--usual", "tests/data/trace/sort-32mb.spark.gz"]);
+    assert!(other.contains("sort-32mb.spark.gz seems to be a run of another program: stage 0 is"), "{other}");
 }
 
 #[test]
