@@ -257,7 +257,7 @@ fn long_runs_reach_a_precision() {
     let mut output =
         tool(&["simulate", queue, "--steady", "--rel-error=queue=0.001%", "--steady-firings=3e5", "--method=simulate"]);
     let said = text(&output.output().unwrap().stderr);
-    assert!(said.contains("`queue` has not reached a precision of 0.001%; the error is"), "{said}");
+    assert!(said.contains("`queue` has not reached a precision of 0.001%; its error is"), "{said}");
     let refused = tool(&["simulate", queue, "--steady", "--rel-error=goal=1%"]).output().unwrap();
     let said = text(&refused.stderr);
     assert!(refused.status.code() == Some(2) && said.contains("with --steady, NAME is a reward, a place or"), "{said}");
