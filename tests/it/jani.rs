@@ -185,12 +185,7 @@ fn nets_are_written_and_read_back_with_the_same_chain() {
             read(text.as_bytes(), &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}\n{text}")).net;
         let (before, after) = (states(&net), states(&again));
         assert_eq!(before.states(), after.states(), "{}", net.name());
-        assert_eq!(
-            before.partial_chain().rates.items().len(),
-            after.partial_chain().rates.items().len(),
-            "{}",
-            net.name()
-        );
+        assert_eq!(before.partial_chain().rates.count(), after.partial_chain().rates.count(), "{}", net.name());
         let [a, b] = [&net, &again].map(|net| answer(net, &weighted(net)));
         assert!((a - b).abs() < 1e-9 * a.abs(), "{}: {a}, {b}", net.name());
     }

@@ -5,9 +5,9 @@
 
 use std::borrow::Cow;
 
-use crate::compile::Csr;
 use crate::solve::chain::{Chain, ChainProblem, OUTSIDE};
 use crate::solve::linear::{LinearError, LinearOutcome, LinearSettings, Part};
+use crate::solve::rates::Rates;
 use crate::solve::recurrence::Components;
 
 /// Absorption of a chain in a set of states.
@@ -66,8 +66,8 @@ pub fn absorption(chain: &Chain, targets: &[bool], settings: &LinearSettings<'_>
     let mut probability: f64 = (0..chain.states()).filter(|&s| targets[s]).map(|s| initial[s]).sum();
     for (&state, time) in part.states.iter().zip(&local) {
         times[state as usize] = *time;
-        let into = chain.rates.row(state as usize).iter().filter(|(to, _)| targets[*to as usize]);
-        probability += time * into.map(|&(_, rate)| rate).sum::<f64>();
+        let into = chain.rates.row(state as usize).filter(|(to, _)| targets[*to as usize]);
+        probability += time * into.map(|(_, rate)| rate).sum::<f64>();
     }
     for (state, time) in times.iter_mut().enumerate() {
         if split.kind[state] == Kind::Trapped {
@@ -132,9 +132,8 @@ impl Split {
         let mut component_hopeful = vec![false; components.count()];
         for c in 0..components.count() {
             component_hopeful[c] = components.states.row(c).iter().any(|&s| {
-                let ahead = chain.rates.row(s as usize).iter();
-                targets[s as usize]
-                    || ahead.clone().any(|(to, _)| component_hopeful[components.of[*to as usize] as usize])
+                let mut ahead = chain.rates.states(s as usize).iter();
+                targets[s as usize] || ahead.any(|&to| component_hopeful[components.of[to as usize] as usize])
             });
         }
         let hopeful = components.of.iter().map(|&c| component_hopeful[c as usize]).collect();
@@ -172,7 +171,7 @@ pub(crate) struct TransientPart<'a> {
     /// The numbers of the states in the chain, ascending.
     pub(crate) states: Vec<u32>,
     /// Rates among the states, by position in `states`.
-    pub(crate) rates: Csr<(u32, f64)>,
+    pub(crate) rates: Rates,
     /// Rate out of the part, per state.
     leaving: Vec<f64>,
     components: Components,
@@ -217,7 +216,7 @@ impl<'a> TransientPart<'a> {
         let rows: Vec<Vec<(u32, f64)>> = members
             .iter()
             .map(|&state| {
-                let row = self.rates.row(state as usize).iter();
+                let row = self.rates.row(state as usize);
                 let (own, other): (Vec<_>, Vec<_>) = row.partition(|(to, _)| inside[*to as usize] != OUTSIDE);
                 slack.push(self.leaving[state as usize] + other.iter().map(|&(_, q)| q).sum::<f64>());
                 own.into_iter().map(|(to, q)| (inside[to as usize], q)).collect()
@@ -226,12 +225,12 @@ impl<'a> TransientPart<'a> {
         for &state in members {
             inside[state as usize] = OUTSIDE;
         }
-        Ok(Some(Part::new(Cow::Owned(Csr::from_rows(rows)), slack, settings)?))
+        Ok(Some(Part::new(Cow::Owned(Rates::from_rows(rows)), slack, settings)?))
     }
 
     /// Returns the rate of leaving a state of the part.
     pub(crate) fn exit(&self, state: usize) -> f64 {
-        self.leaving[state] + self.rates.row(state).iter().map(|&(_, q)| q).sum::<f64>()
+        self.leaving[state] + self.rates.row(state).map(|(_, q)| q).sum::<f64>()
     }
 
     fn is_inside(&self, state: u32, component: usize) -> bool {
@@ -246,8 +245,8 @@ impl<'a> TransientPart<'a> {
         for (c, block) in self.blocks.iter().enumerate() {
             let members = self.components.states.row(c);
             for &state in members {
-                let ahead = self.rates.row(state as usize).iter().filter(|(to, _)| !self.is_inside(*to, c));
-                x[state as usize] += ahead.map(|&(to, q)| q * x[to as usize]).sum::<f64>();
+                let ahead = self.rates.row(state as usize).filter(|(to, _)| !self.is_inside(*to, c));
+                x[state as usize] += ahead.map(|(to, q)| q * x[to as usize]).sum::<f64>();
             }
             match block {
                 None => x[members[0] as usize] /= self.exit(members[0] as usize),
@@ -279,7 +278,7 @@ impl<'a> TransientPart<'a> {
             }
             for &state in members {
                 let time = y[state as usize];
-                for &(to, q) in self.rates.row(state as usize).iter().filter(|(to, _)| !self.is_inside(*to, c)) {
+                for (to, q) in self.rates.row(state as usize).filter(|(to, _)| !self.is_inside(*to, c)) {
                     y[to as usize] += time * q;
                 }
             }
@@ -325,7 +324,7 @@ mod tests {
     #[test]
     fn a_long_way_without_circles_is_one_pass() {
         let n = 1_000_000_u32;
-        let rates = Csr::from_rows((0..n).map(|i| (i + 1 < n).then_some((i + 1, 4.0))));
+        let rates = Rates::from_rows((0..n).map(|i| (i + 1 < n).then_some((i + 1, 4.0))));
         let chain = Chain { rates, initial: vec![(0, 1.0)] };
         let mut targets = vec![false; n as usize];
         targets[n as usize - 1] = true;

@@ -191,7 +191,7 @@ impl StateSpace {
     /// Returns the mean sojourn time of each state \[s\]; infinite if no transition leaves it.
     pub fn sojourns(&self) -> Vec<f64> {
         let rates = &self.partial_chain().rates;
-        (0..self.states()).map(|state| 1.0 / rates.row(state).iter().map(|&(_, rate)| rate).sum::<f64>()).collect()
+        (0..self.states()).map(|state| 1.0 / rates.row(state).map(|(_, rate)| rate).sum::<f64>()).collect()
     }
 }
 

@@ -1,14 +1,12 @@
-//! The continuous-time Markov chain of a state space, as the numerical solvers use it, and its checks.
-//!
-//! Contains no solver; it only derives the incoming rates for sweeps over columns.
+//! The continuous-time Markov chain of a state space, as the numerical solvers use it, and its checks. Contains no solver.
 
-use crate::compile::Csr;
+use crate::solve::rates::Rates;
 
 /// A continuous-time Markov chain with finitely many states, numbered from 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chain {
     /// Per state: successors and rates \[1/s\], each above 0 and finite; sorted by state, no state twice, no self loop.
-    pub rates: Csr<(u32, f64)>,
+    pub rates: Rates,
     /// Initial states and their probabilities, sorted by state; the probabilities sum to 1.
     pub initial: Vec<(u32, f64)>,
 }
@@ -68,7 +66,7 @@ impl Chain {
 
     /// Returns the rate of leaving a state \[1/s\]; 0 for an absorbing state.
     pub fn exit_rate(&self, state: usize) -> f64 {
-        self.rates.row(state).iter().map(|&(_, rate)| rate).sum()
+        self.rates.row(state).map(|(_, rate)| rate).sum()
     }
 
     /// Returns the rate of leaving each state \[1/s\].
@@ -84,7 +82,7 @@ impl Chain {
     pub fn check(&self) -> Result<(), ChainProblem> {
         for (from, row) in (0_u32..).zip((0..self.states()).map(|state| self.rates.row(state))) {
             let mut before = None;
-            for &(to, rate) in row {
+            for (to, rate) in row {
                 if to == from || to as usize >= self.states() || before.is_some_and(|b| b >= to) {
                     return Err(ChainProblem::Successor { from, to });
                 }
@@ -137,7 +135,7 @@ impl Chain {
             if stop(state as usize) {
                 continue;
             }
-            for &(to, _) in self.rates.row(state as usize) {
+            for &to in self.rates.states(state as usize) {
                 if !seen[to as usize] {
                     seen[to as usize] = true;
                     open.push(to);
@@ -149,15 +147,13 @@ impl Chain {
 
     /// Returns the part of the chain on the states of `local` (ascending), numbered by position: the rates among these states,
     /// and per state the rate of leaving the part.
-    pub(crate) fn restricted(&self, local: &[u32], number: &[u32]) -> (Csr<(u32, f64)>, Vec<f64>) {
+    pub(crate) fn restricted(&self, local: &[u32], number: &[u32]) -> (Rates, Vec<f64>) {
         let mut leaving = Vec::with_capacity(local.len());
-        let rows = Csr::from_rows(local.iter().map(|&state| {
-            let row = self.rates.row(state as usize).iter();
+        let rows = Rates::from_rows(local.iter().map(|&state| {
+            let row = self.rates.row(state as usize);
             let outside = row.clone().filter(|(to, _)| number[*to as usize] == OUTSIDE);
-            leaving.push(outside.map(|&(_, rate)| rate).sum());
-            row.filter(|(to, _)| number[*to as usize] != OUTSIDE)
-                .map(|&(to, rate)| (number[to as usize], rate))
-                .collect::<Vec<_>>()
+            leaving.push(outside.map(|(_, rate)| rate).sum());
+            row.filter(|(to, _)| number[*to as usize] != OUTSIDE).map(|(to, rate)| (number[to as usize], rate))
         }));
         (rows, leaving)
     }
@@ -165,55 +161,6 @@ impl Chain {
 
 /// Number of a state that is not in a part of the chain.
 pub(crate) const OUTSIDE: u32 = u32::MAX;
-
-/// Rates by target: per state its predecessors, in ascending order.
-#[derive(Clone, Debug)]
-pub(crate) struct Incoming {
-    offsets: Vec<usize>,
-    from: Vec<u32>,
-    rate: Vec<f64>,
-}
-
-impl Incoming {
-    /// Sorts the rates of `rows` by target. Takes 12 bytes per rate.
-    pub(crate) fn of(rows: &Csr<(u32, f64)>) -> Self {
-        let mut offsets = vec![0_usize; rows.rows() + 1];
-        for &(to, _) in rows.items() {
-            offsets[to as usize + 1] += 1;
-        }
-        for i in 1..offsets.len() {
-            offsets[i] += offsets[i - 1];
-        }
-        let mut next = offsets.clone();
-        let (mut from, mut rate) = (vec![0; rows.items().len()], vec![0.0; rows.items().len()]);
-        for state in 0..rows.rows() {
-            for &(to, r) in rows.row(state) {
-                let at = &mut next[to as usize];
-                (from[*at], rate[*at]) = (u32::try_from(state).expect("states are numbered in 32 bits"), r);
-                *at += 1;
-            }
-        }
-        Self { offsets, from, rate }
-    }
-
-    /// Returns the number of rates.
-    pub(crate) fn count(&self) -> usize {
-        self.rate.len()
-    }
-
-    /// Returns the predecessors of `state` in ascending order, with their rates.
-    #[inline(always)]
-    pub(crate) fn into(&self, state: usize) -> impl Iterator<Item = (u32, f64)> {
-        let range = self.offsets[state]..self.offsets[state + 1];
-        self.from[range.clone()].iter().copied().zip(self.rate[range].iter().copied())
-    }
-
-    /// Returns the sum of `values` over the predecessors of `state`, each multiplied by its rate.
-    #[inline(always)]
-    pub(crate) fn flow_into(&self, state: usize, values: &[f64]) -> f64 {
-        self.into(state).map(|(from, rate)| values[from as usize] * rate).sum()
-    }
-}
 
 #[cfg(test)]
 pub(crate) mod tests {
@@ -226,7 +173,7 @@ pub(crate) mod tests {
             rows[from as usize].push((to, rate));
         }
         rows.iter_mut().for_each(|row| row.sort_by_key(|&(to, _)| to));
-        Chain { rates: Csr::from_rows(rows), initial: vec![(0, 1.0)] }
+        Chain { rates: Rates::from_rows(rows), initial: vec![(0, 1.0)] }
     }
 
     /// Births at `birth`, deaths at `death`, states 0 to `last`.
@@ -255,7 +202,7 @@ pub(crate) mod tests {
             }
             rows[from as usize].remove(&from);
         }
-        Chain { rates: Csr::from_rows(rows), initial: vec![(0, 1.0)] }
+        Chain { rates: Rates::from_rows(rows), initial: vec![(0, 1.0)] }
     }
 
     #[test]
@@ -272,17 +219,5 @@ pub(crate) mod tests {
         assert!(matches!(start(vec![(0, -0.5), (1, 1.5)]), ChainProblem::Initial { .. }));
         assert!(matches!(start(vec![(7, 1.0)]), ChainProblem::Initial { state: 7, .. }));
         assert!(matches!(start(vec![]), ChainProblem::InitialSum { .. }));
-    }
-
-    #[test]
-    fn incoming_rates_are_the_transpose() {
-        let chain = random_chain(50, 4, 3.0, 1);
-        let incoming = Incoming::of(&chain.rates);
-        let values: Vec<f64> = (0..50).map(f64::from).collect();
-        for state in 0..50 {
-            let row = |from: u32| chain.rates.row(from as usize).iter().find(|(to, _)| *to == state);
-            let sum: f64 = (0..50).filter_map(|from| row(from).map(|(_, rate)| f64::from(from) * rate)).sum();
-            assert!((incoming.flow_into(state as usize, &values) - sum).abs() <= 1e-12 * sum);
-        }
     }
 }

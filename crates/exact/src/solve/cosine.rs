@@ -127,8 +127,8 @@ impl Descent {
         }
         let ordered = || order.iter().map(|&at| states[at as usize] as usize);
         let ahead = Csr::from_rows(ordered().map(|state| {
-            let row = chain.rates.row(state).iter();
-            row.map(|&(to, rate)| (place[to as usize], rate)).filter(|(to, _)| *to != OUTSIDE)
+            let row = chain.rates.row(state);
+            row.map(|(to, rate)| (place[to as usize], rate)).filter(|(to, _)| *to != OUTSIDE)
         }));
         let start = (0..).zip(order).map(|(i, &at)| (i, start[at as usize]));
         Self {

@@ -16,7 +16,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::compile::Csr;
+use crate::solve::rates::Rates;
 use crate::watch::Watch;
 
 /// Maximum cost of an elimination; if it is exceeded, the elimination is abandoned.
@@ -97,9 +97,9 @@ const GONE: u64 = u64::MAX;
 impl Elimination {
     /// Factorises the part with the given rates among its states and the rates `slack` out of the part; `None` if this exceeds the
     /// budget or was stopped. Without slack, the part must be irreducible.
-    pub(crate) fn of(rates: &Csr<(u32, f64)>, slack: &[f64], budget: Budget, watch: &dyn Watch) -> Option<Self> {
+    pub(crate) fn of(rates: &Rates, slack: &[f64], budget: Budget, watch: &dyn Watch) -> Option<Self> {
         // each rate is stored when the first of its two states is eliminated, unless both remain in the dense matrix
-        if rates.items().len() > budget.kept + 2 * budget.dense * budget.dense {
+        if rates.count() > budget.kept + 2 * budget.dense * budget.dense {
             return None;
         }
         let mut rest = Rest::of(rates, slack);
@@ -297,16 +297,16 @@ fn put(y: &mut [f64], state: u32, value: f64) {
 }
 
 impl Rest {
-    fn of(rates: &Csr<(u32, f64)>, slack: &[f64]) -> Self {
+    fn of(rates: &Rates, slack: &[f64]) -> Self {
         let n = rates.rows();
         let mut columns = vec![Vec::new(); n];
-        for (from, row) in (0_u32..).zip((0..n).map(|i| rates.row(i))) {
-            for &(to, _) in row {
+        for (from, row) in (0_u32..).zip((0..n).map(|i| rates.states(i))) {
+            for &to in row {
                 columns[to as usize].push(from);
             }
         }
         let mut rest = Self {
-            rows: (0..n).map(|i| rates.row(i).to_vec()).collect(),
+            rows: (0..n).map(|i| rates.row(i).collect()).collect(),
             columns,
             slack: slack.to_vec(),
             key: vec![0; n],
@@ -376,7 +376,7 @@ mod tests {
     use crate::solve::chain::tests::{birth_death, random_chain};
     use crate::watch::Unwatched;
 
-    fn factors(rates: &Csr<(u32, f64)>, slack: &[f64], dense: usize) -> Elimination {
+    fn factors(rates: &Rates, slack: &[f64], dense: usize) -> Elimination {
         Elimination::of(rates, slack, Budget { dense, ..Budget::SOME }, &Unwatched).unwrap()
     }
 
@@ -404,10 +404,10 @@ mod tests {
             factors.solve_left(&mut y);
             let mut columns: Vec<f64> = (0..80).map(|i| y[i] * (slack[i] + chain.exit_rate(i))).collect();
             for i in 0..80 {
-                let ahead: f64 = chain.rates.row(i).iter().map(|&(to, q)| q * x[to as usize]).sum();
+                let ahead: f64 = chain.rates.row(i).map(|(to, q)| q * x[to as usize]).sum();
                 let diagonal = (slack[i] + chain.exit_rate(i)) * x[i];
                 assert!((diagonal - ahead - b[i]).abs() < 1e-12 * diagonal);
-                chain.rates.row(i).iter().for_each(|&(to, q)| columns[to as usize] -= y[i] * q);
+                chain.rates.row(i).for_each(|(to, q)| columns[to as usize] -= y[i] * q);
             }
             let worst = columns.iter().zip(&b).map(|(c, b)| (c - b).abs()).fold(0.0, f64::max);
             assert!(worst < 1e-9, "{worst}");

@@ -16,21 +16,20 @@ use crate::solve::space::StateSpace;
 /// An error of `out`.
 pub fn write_matrix_market(chain: &Chain, out: &mut dyn Write) -> io::Result<()> {
     let states = chain.rates.rows();
-    let moving = (0..states).filter(|&state| !chain.rates.row(state).is_empty()).count();
+    let moving = (0..states).filter(|&state| !chain.rates.states(state).is_empty()).count();
     writeln!(out, "%%MatrixMarket matrix coordinate real general")?;
     writeln!(out, "% generator of a continuous-time Markov chain, rates in 1/s from row to column")?;
-    writeln!(out, "{states} {states} {}", chain.rates.items().len() + moving)?;
+    writeln!(out, "{states} {states} {}", chain.rates.count() + moving)?;
     for state in 0..states {
         let row = chain.rates.row(state);
-        let total: f64 = row.iter().map(|&(_, rate)| rate).sum();
-        let split = row.partition_point(|&(to, _)| (to as usize) < state);
-        for &(to, rate) in &row[..split] {
+        let split = chain.rates.states(state).partition_point(|&to| (to as usize) < state);
+        for (to, rate) in row.clone().take(split) {
             writeln!(out, "{} {} {rate}", state + 1, to + 1)?;
         }
-        if !row.is_empty() {
-            writeln!(out, "{} {} {}", state + 1, state + 1, -total)?;
+        if row.len() > 0 {
+            writeln!(out, "{} {} {}", state + 1, state + 1, -chain.exit_rate(state))?;
         }
-        for &(to, rate) in &row[split..] {
+        for (to, rate) in row.skip(split) {
             writeln!(out, "{} {} {rate}", state + 1, to + 1)?;
         }
     }
@@ -43,7 +42,7 @@ pub fn write_matrix_market(chain: &Chain, out: &mut dyn Write) -> io::Result<()>
 ///
 /// An error of `out`.
 pub fn write_prism_transitions(chain: &Chain, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{} {}", chain.rates.rows(), chain.rates.items().len())?;
+    writeln!(out, "{} {}", chain.rates.rows(), chain.rates.count())?;
     for state in 0..chain.rates.rows() {
         for (to, rate) in chain.rates.row(state) {
             writeln!(out, "{state} {to} {rate}")?;

@@ -4,43 +4,26 @@
 //! needs no memory and no settings. BiCGSTAB subtracts, so small values have only an absolute accuracy. The caller
 //! therefore adds sweeps and estimates the error.
 
-use crate::compile::Csr;
-use crate::solve::chain::Incoming;
+use crate::solve::rates::Rates;
 use crate::watch::Watch;
 
 /// Relative residual at which a round of BiCGSTAB ends: the next round starts from a fresh residual.
 const ENOUGH: f64 = 1e-10;
 
-/// The rows of a matrix without its diagonal.
-pub(crate) trait Rows: Sync + std::fmt::Debug {
-    /// Returns the entries of a row as pairs of column and value.
-    fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)>;
-}
-
-impl Rows for Csr<(u32, f64)> {
-    fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> {
-        Self::row(self, row).iter().map(|&(column, value)| (column as usize, value))
-    }
-}
-
-impl Rows for Incoming {
-    fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> {
-        self.into(row).map(|(from, rate)| (from as usize, rate))
-    }
-}
-
 /// The matrix with the entries `diagonal` on its diagonal minus the matrix `rows`.
 #[derive(Debug)]
-pub(crate) struct System<'a, R> {
-    pub(crate) rows: &'a R,
+pub(crate) struct System<'a> {
+    /// The matrix without its diagonal.
+    pub(crate) rows: &'a Rates,
     pub(crate) diagonal: &'a [f64],
 }
 
-impl<R: Rows> System<'_, R> {
+impl System<'_> {
     /// Returns the sum over the entries of a row whose columns `wanted` selects, each multiplied by the value of its column.
     #[inline(always)]
     fn sum(&self, row: usize, values: &[f64], wanted: impl Fn(usize) -> bool) -> f64 {
-        self.rows.row(row).filter(|&(column, _)| wanted(column)).map(|(column, entry)| entry * values[column]).sum()
+        let entries = self.rows.row(row).map(|(column, entry)| (column as usize, entry));
+        entries.filter(|&(column, _)| wanted(column)).map(|(column, entry)| entry * values[column]).sum()
     }
 
     /// Multiplies the matrix by `x`.

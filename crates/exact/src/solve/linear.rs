@@ -6,11 +6,10 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use crate::compile::Csr;
-use crate::solve::chain::Incoming;
 use crate::solve::elimination::{Budget, Elimination};
 use crate::solve::iterate::{Iterated, accelerated};
-use crate::solve::krylov::{Rows, System};
+use crate::solve::krylov::System;
+use crate::solve::rates::Rates;
 use crate::solve::sweep::{self, Stop, Sweeps, repeat};
 use crate::watch::{Unwatched, Watch};
 use tailspn_common::graph::components;
@@ -161,8 +160,9 @@ type Solved = (Vec<f64>, LinearOutcome);
 /// A part of a chain, prepared to be solved repeatedly.
 #[derive(Clone, Debug)]
 pub(crate) struct Part<'a> {
-    pub(crate) rates: Cow<'a, Csr<(u32, f64)>>,
-    incoming: Incoming,
+    pub(crate) rates: Cow<'a, Rates>,
+    /// The rates by the state that they enter.
+    incoming: Rates,
     /// Rate of leaving each state, to states inside and outside the part.
     pub(crate) exit: Vec<f64>,
     /// Rate of leaving the part, per state.
@@ -178,13 +178,12 @@ impl<'a> Part<'a> {
     /// Prepares the part with the given rates among its states and the rates `slack` out of it; without slack, the part
     /// must be irreducible.
     pub(crate) fn new(
-        rates: Cow<'a, Csr<(u32, f64)>>,
+        rates: Cow<'a, Rates>,
         slack: Vec<f64>,
         settings: LinearSettings<'a>,
     ) -> Result<Self, LinearError> {
         let states = rates.rows();
-        let exit: Vec<f64> =
-            (0..states).map(|i| slack[i] + rates.row(i).iter().map(|&(_, q)| q).sum::<f64>()).collect();
+        let exit: Vec<f64> = (0..states).map(|i| slack[i] + rates.row(i).map(|(_, q)| q).sum::<f64>()).collect();
         let too_large = LinearError::TooLarge { method: settings.method, states };
         let factors = match settings.method {
             LinearMethod::Auto => Elimination::of(&rates, &slack, Budget::LITTLE, settings.watch),
@@ -195,7 +194,7 @@ impl<'a> Part<'a> {
             }
             LinearMethod::GaussSeidel | LinearMethod::BiCgStab => None,
         };
-        Ok(Self { incoming: Incoming::of(&rates), rates, exit, slack, factors, last_resort: OnceLock::new(), settings })
+        Ok(Self { incoming: rates.transposed(), rates, exit, slack, factors, last_resort: OnceLock::new(), settings })
     }
 
     /// Solves by the chosen method. If sweeps were chosen automatically and do not converge, solves by elimination.
@@ -229,16 +228,16 @@ impl<'a> Part<'a> {
             }
         };
         let flow: f64 = x.iter().zip(&self.exit).map(|(v, d)| v * d).sum();
-        let wrong: f64 = (0..states).map(|j| (self.incoming.flow_into(j, &x) - x[j] * self.exit[j]).abs()).sum();
+        let wrong: f64 = (0..states).map(|j| (self.incoming.flow(j, &x) - x[j] * self.exit[j]).abs()).sum();
         let residual = if flow > 0.0 { wrong / flow } else { 0.0 };
         let outcome = self.outcome(&x, iterated, residual)?;
         Ok((x, outcome))
     }
 
     /// Solves the system of `rows` for `b` by sweeps and, if they are slow, by BiCGSTAB.
-    fn iterate<R: Rows>(
+    fn iterate(
         &self,
-        rows: &R,
+        rows: &Rates,
         b: &[f64],
         x: &mut [f64],
         mut sweep: impl FnMut(&mut [f64], f64) -> f64,
@@ -262,10 +261,10 @@ impl<'a> Part<'a> {
         let states = self.rates.rows();
         // a weak rate counts as one that stays
         let strong = |state: usize, k: usize| {
-            let (to, rate) = self.rates.row(state)[k];
+            let (to, rate) = self.rates.entry(state, k);
             if rate >= self.exit[state] * WEAK { to as usize } else { state }
         };
-        let degree = |state: usize| self.rates.row(state).len();
+        let degree = |state: usize| self.rates.states(state).len();
         let of = components(states, degree, strong);
         let mut closed = vec![true; of.count];
         for state in 0..states {
@@ -291,11 +290,11 @@ impl<'a> Part<'a> {
             None => {
                 x.fill(0.0);
                 let sweep = |x: &mut [f64], _: f64| sweep::right(&self.rates, &self.exit, b, x);
-                Some(self.iterate(&*self.rates, b, &mut x, sweep))
+                Some(self.iterate(&self.rates, b, &mut x, sweep))
             }
         };
         let balance = |i: usize| {
-            let ahead: f64 = self.rates.row(i).iter().map(|&(to, q)| q * x[to as usize]).sum();
+            let ahead: f64 = self.rates.row(i).map(|(to, q)| q * x[to as usize]).sum();
             unbalanced(x[i] * self.exit[i], b[i] + ahead)
         };
         let residual = (0..x.len()).map(balance).fold(0.0, f64::max);
@@ -321,7 +320,7 @@ impl<'a> Part<'a> {
                 Some(self.iterate(&self.incoming, c, &mut y, sweep))
             }
         };
-        let balance = |j: usize| unbalanced(y[j] * self.exit[j], c[j] + self.incoming.flow_into(j, &y));
+        let balance = |j: usize| unbalanced(y[j] * self.exit[j], c[j] + self.incoming.flow(j, &y));
         let residual = (0..y.len()).map(balance).fold(0.0, f64::max);
         let outcome = self.outcome(&y, iterated, residual)?;
         Ok((y, outcome))

@@ -110,11 +110,10 @@ struct Walk {
 /// # Examples
 ///
 /// ```
-/// use tailspn_engine::compile::Csr;
-/// use tailspn_exact::solve::{Chain, PassageSettings, passage};
+/// use tailspn_exact::solve::{Chain, PassageSettings, Rates, passage};
 ///
 /// // two stages of 1 s each: Erlang
-/// let rates = Csr::from_rows([vec![(1, 1.0)], vec![(2, 1.0)], vec![]]);
+/// let rates = Rates::from_rows([vec![(1, 1.0)], vec![(2, 1.0)], vec![]]);
 /// let chain = Chain { rates, initial: vec![(0, 1.0)] };
 /// let mut time = passage(&chain, &[false, false, true], &PassageSettings::default()).unwrap();
 /// assert!((time.moments().unwrap().mean - 2.0).abs() < 1e-12);
@@ -147,8 +146,8 @@ pub(crate) fn passage_of<'a>(
     let into: Vec<f64> = states
         .iter()
         .map(|&state| {
-            let row = chain.rates.row(state as usize).iter();
-            row.filter(|(to, _)| targets[*to as usize]).map(|&(_, rate)| rate).sum()
+            let row = chain.rates.row(state as usize);
+            row.filter(|(to, _)| targets[*to as usize]).map(|(_, rate)| rate).sum()
         })
         .collect();
     let initial = chain.initial_vector();
@@ -221,8 +220,7 @@ impl<'a> Passage<'a> {
         // a step leads to a state with mean m_j, or to the target with mean 0
         let spread = |i: usize| {
             let after_step = mean_from[i] - 1.0 / part.exit(i);
-            let ahead =
-                part.rates.row(i).iter().map(|&(to, rate)| rate * (mean_from[to as usize] - after_step).powi(2));
+            let ahead = part.rates.row(i).map(|(to, rate)| rate * (mean_from[to as usize] - after_step).powi(2));
             1.0 / part.exit(i) + ahead.sum::<f64>() + self.into[i] * after_step * after_step
         };
         let spread: Vec<f64> = (0..self.states.len()).map(spread).collect();

@@ -447,11 +447,11 @@ fn sum(mut terms: Vec<Expr>) -> Expr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::{Csr, Program, compile, lower};
+    use crate::compile::{Program, compile, lower};
     use crate::net::Branch;
     use crate::semantics::{Candidates, find_candidates, fire, rate};
     use crate::sim::{EngineChoice, Ensemble, Goal, Question, Unwatched, run};
-    use crate::solve::{Chain, LinearSettings, PassageSettings, passage, steady_state};
+    use crate::solve::{Chain, LinearSettings, PassageSettings, Rates, passage, steady_state};
     use approx::assert_relative_eq;
     use std::collections::BTreeMap;
 
@@ -509,7 +509,7 @@ mod tests {
             row.remove(&u32::try_from(rows.len()).unwrap());
             rows.push(row);
         }
-        (Chain { rates: Csr::from_rows(rows), initial }, markings)
+        (Chain { rates: Rates::from_rows(rows), initial }, markings)
     }
 
     fn timed(law: Law, servers: Servers, memory: Memory) -> Timing {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::compile::{Code, Csr, Firing, Program};
+use crate::compile::{Code, Firing, Program};
 use crate::fold::Symmetry;
 use crate::semantics::{Candidates, rate};
 use crate::solve::canonical::Canonical;
@@ -10,6 +10,7 @@ use crate::solve::chain::Chain;
 use crate::solve::explore_error::{ExploreError, Incomplete};
 use crate::solve::growth::{Growth, prove};
 use crate::solve::marking::Marking;
+use crate::solve::rates::RatesBuilder;
 use crate::solve::search::Search;
 use crate::solve::space::{Peak, StateSpace};
 use crate::solve::store::Store;
@@ -200,8 +201,7 @@ struct Explorer<'a> {
     started: Instant,
     states: States<'a>,
     initial: Vec<(u32, f64)>,
-    offsets: Vec<u32>,
-    edges: Vec<(u32, f64)>,
+    rates: RatesBuilder,
     dead: Vec<u32>,
     goals: Vec<u32>,
     memo: Memo,
@@ -230,8 +230,7 @@ impl<'a> Explorer<'a> {
             started: Instant::now(),
             states,
             initial: Vec::new(),
-            offsets: vec![0],
-            edges: Vec::new(),
+            rates: RatesBuilder::new(),
             dead: Vec::new(),
             goals: Vec::new(),
             memo: Memo { seen: rules.store(), ranges: Vec::new(), ends: Vec::new(), forgotten: 0 },
@@ -281,10 +280,9 @@ impl<'a> Explorer<'a> {
             self.memo.forget();
         }
         let limit = self.limits.bytes;
-        let rows = size_of_val(&self.edges[..]) + 8 * self.states.parents.len();
-        if self.states.store.bytes() + self.memo.bytes() + rows as u64 > limit
-            || self.edges.len() as u64 > MOST - (1 << 24)
-        {
+        let rates = self.rates.rates();
+        let rows = rates.bytes() + size_of_val(&self.states.parents[..]) as u64;
+        if self.states.store.bytes() + self.memo.bytes() + rows > limit || rates.count() as u64 > MOST - (1 << 24) {
             return Err(Halt::Limit(Incomplete::Memory { limit }));
         }
         Ok(())
@@ -320,8 +318,7 @@ impl<'a> Explorer<'a> {
             }
             merge(row, state);
         }
-        self.edges.extend_from_slice(row);
-        self.offsets.push(self.edges.len() as u32);
+        self.rates.push(row.iter().copied());
         Ok(())
     }
 
@@ -378,12 +375,11 @@ impl<'a> Explorer<'a> {
     }
 
     fn finish(mut self, stopped: Option<Incomplete>) -> StateSpace {
-        let explored = self.offsets.len() - 1;
-        // the unfinished row and later rows have no successors
-        self.edges.truncate(self.offsets[explored] as usize);
+        let explored = self.rates.rates().rows();
         let States { store, mut parents, peaks, .. } = self.states;
         parents.truncate(store.len());
-        self.offsets.resize(store.len() + 1, self.offsets[explored]);
+        // the unfinished row and later rows have no successors
+        (explored..store.len()).for_each(|_| self.rates.push([]));
         StateSpace {
             goal: self.rules.goal.cloned(),
             canonical: None,
@@ -392,7 +388,7 @@ impl<'a> Explorer<'a> {
             vanishing_is_exact: self.memo.forgotten == 0,
             store,
             parents,
-            chain: Chain { rates: Csr::from_parts(self.offsets, self.edges), initial: self.initial },
+            chain: Chain { rates: self.rates.finish(), initial: self.initial },
             explored,
             stopped,
             dead: self.dead,
@@ -495,7 +491,7 @@ mod tests {
         // numbers from the PRISM benchmark and the paper of Ciardo and Tilgner
         for (n, states, edges) in [(1, 160, 616), (2, 4_600, 28_120), (3, 58_400, 446_400)] {
             let space = space(&kanban(n));
-            assert_eq!((space.states(), space.complete().unwrap().rates.items().len()), (states, edges));
+            assert_eq!((space.states(), space.complete().unwrap().rates.count()), (states, edges));
         }
     }
 
@@ -534,7 +530,7 @@ mod tests {
         let space = space(&queue(5, 2.0, 3.0));
         let chain = space.complete().unwrap();
         assert_eq!(chain.initial, [(0, 1.0)]);
-        let rows: Vec<&[(u32, f64)]> = (0..6).map(|state| chain.rates.row(state)).collect();
+        let rows: Vec<Vec<(u32, f64)>> = (0..6).map(|state| chain.rates.row(state).collect()).collect();
         assert_eq!(rows[0], [(1, 2.0)]);
         assert_eq!(rows[3], [(2, 3.0), (4, 2.0)]);
         assert_eq!(rows[5], [(4, 3.0)]);
@@ -565,8 +561,8 @@ mod tests {
         let program = swapping();
         let space = space(&program);
         // from a: x after any number of rounds of 3/4 * 2/3 = 1/2
-        let row = space.complete().unwrap().rates.row(0);
-        assert!(row.len() == 2 && row.iter().all(|(_, rate)| (rate - 2.0 * 0.5).abs() < 1e-15), "{row:?}");
+        let mut row = space.complete().unwrap().rates.row(0);
+        assert!(row.len() == 2 && row.all(|(_, rate)| (rate - 2.0 * 0.5).abs() < 1e-15), "{row:?}");
         assert_eq!((space.states(), space.vanishing()), (3, (2, true)));
         let mut flows = vec![0.0; 5];
         space
@@ -602,7 +598,7 @@ mod tests {
         let goal = crate::compile::lower(&net, &net.expression("#(b) > 0").unwrap());
         let space = explore(&program, Some(&goal), &Limits::default(), &Unwatched).unwrap();
         assert_eq!((space.states(), space.goals(), space.dead()), (3, &[1][..], &[2][..]));
-        assert_eq!(space.complete().unwrap().rates.row(0), [(1, 1.5), (2, 0.5)]);
+        assert!(space.complete().unwrap().rates.row(0).eq([(1, 1.5), (2, 0.5)]));
     }
 
     #[test]
@@ -645,7 +641,7 @@ mod tests {
         // the states that were explored have the rows of the complete chain
         let whole = space(&program);
         for state in 0..partial.explored() {
-            assert_eq!(partial.partial_chain().rates.row(state), whole.partial_chain().rates.row(state));
+            assert!(partial.partial_chain().rates.row(state).eq(whole.partial_chain().rates.row(state)));
         }
         let limits = Limits { bytes: 10_000, ..Limits::default() };
         let partial = explore(&program, None, &limits, &Unwatched).unwrap();
@@ -781,7 +777,7 @@ mod tests {
             let program = kanban(n);
             let space = space(&program);
             let seconds = space.wall().as_secs_f64();
-            let (states, edges) = (space.states(), space.partial_chain().rates.items().len());
+            let (states, edges) = (space.states(), space.partial_chain().rates.count());
             println!(
                 "kanban {n}: {states} states, {edges} edges, {:.2} s, {:.0} states/s, {:.0} firings/s, {:.1} MB, {} bits",
                 seconds,

@@ -1,6 +1,7 @@
 //! Strongly connected components of a chain in topological order, and the recurrent components.
 
 use crate::compile::Csr;
+use crate::solve::rates::Rates;
 use tailspn_common::graph::components;
 
 /// The components of a chain, each after all its successors.
@@ -13,9 +14,9 @@ pub(crate) struct Components {
 }
 
 impl Components {
-    pub(crate) fn of(rates: &Csr<(u32, f64)>) -> Self {
-        let row = |state: usize| rates.row(state);
-        let found = components(rates.rows(), |state| row(state).len(), |state, k| row(state)[k].0 as usize);
+    pub(crate) fn of(rates: &Rates) -> Self {
+        let row = |state: usize| rates.states(state);
+        let found = components(rates.rows(), |state| row(state).len(), |state, k| row(state)[k] as usize);
         let (members, starts) = found.members();
         let rows = starts.windows(2).map(|w| members[w[0] as usize..w[1] as usize].iter().copied());
         Self { states: Csr::from_rows(rows), of: found.of }
@@ -27,10 +28,10 @@ impl Components {
     }
 
     /// Returns the components that no rate leaves, in ascending order of their first state.
-    pub(crate) fn recurrent(&self, rates: &Csr<(u32, f64)>) -> Vec<u32> {
+    pub(crate) fn recurrent(&self, rates: &Rates) -> Vec<u32> {
         let closed = |c: &u32| {
             let states = self.states.row(*c as usize).iter();
-            states.flat_map(|&s| rates.row(s as usize)).all(|(to, _)| self.of[*to as usize] == *c)
+            states.flat_map(|&s| rates.states(s as usize)).all(|&to| self.of[to as usize] == *c)
         };
         let count = u32::try_from(self.count()).expect("fewer components than states");
         let mut recurrent: Vec<u32> = (0..count).filter(closed).collect();
@@ -60,7 +61,7 @@ mod tests {
     #[test]
     fn a_million_states_in_a_row_do_not_overflow_the_stack() {
         let n = 1_000_000;
-        let rates = Csr::from_rows((0..n).map(|i| (i + 1 < n).then_some((i + 1, 1.0))));
+        let rates = Rates::from_rows((0..n).map(|i| (i + 1 < n).then_some((i + 1, 1.0))));
         let components = Components::of(&rates);
         assert_eq!(components.count(), n as usize);
         assert_eq!(components.recurrent(&rates), [components.of[n as usize - 1]]);
@@ -68,6 +69,6 @@ mod tests {
 
     #[test]
     fn an_empty_chain_has_no_component() {
-        assert_eq!(Components::of(&Csr::from_rows(Vec::<Vec<(u32, f64)>>::new())).count(), 0);
+        assert_eq!(Components::of(&Rates::from_rows(Vec::<Vec<(u32, f64)>>::new())).count(), 0);
     }
 }

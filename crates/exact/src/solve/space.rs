@@ -65,8 +65,7 @@ impl StateSpace {
 
     /// Returns the number of bytes of markings and chain.
     pub fn bytes(&self) -> u64 {
-        let edges = size_of_val(self.chain.rates.items()) + size_of_val(self.chain.rates.offsets());
-        self.store.bytes() + (edges + size_of_val(&self.parents[..])) as u64
+        self.store.bytes() + self.chain.rates.bytes() + size_of_val(&self.parents[..]) as u64
     }
 
     /// Returns the number of bits of a packed marking.

@@ -290,7 +290,7 @@ mod tests {
         let space = space(&program);
         let graph = reachability_graph(&space, &program, Drawing::default()).unwrap();
         assert_eq!(graph.nodes.len(), space.states());
-        assert_eq!(graph.edges.len(), space.complete().unwrap().rates.items().len());
+        assert_eq!(graph.edges.len(), space.complete().unwrap().rates.count());
         assert_eq!(graph.nodes.iter().filter(|node| node.shown == Shown::Dead).count(), 1);
         assert_eq!(graph.nodes.iter().filter(|node| node.initial).count(), 1);
         let few = Drawing { limit: 2, ..Drawing::default() };

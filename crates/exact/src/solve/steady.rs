@@ -65,11 +65,10 @@ pub enum SteadyError {
 /// # Examples
 ///
 /// ```
-/// use tailspn_engine::compile::Csr;
-/// use tailspn_exact::solve::{Chain, LinearSettings, steady_state};
+/// use tailspn_exact::solve::{Chain, LinearSettings, Rates, steady_state};
 ///
 /// // up for 9 s on average, down for 1 s
-/// let rates = Csr::from_rows([vec![(1, 1.0 / 9.0)], vec![(0, 1.0)]]);
+/// let rates = Rates::from_rows([vec![(1, 1.0 / 9.0)], vec![(0, 1.0)]]);
 /// let chain = Chain { rates, initial: vec![(0, 1.0)] };
 /// let steady = steady_state(&chain, &LinearSettings::default()).unwrap();
 /// assert!((steady.probabilities[0] - 0.9).abs() < 1e-15);
@@ -150,7 +149,7 @@ fn class_probabilities(
         weights[class(state) as usize] += initial[state as usize];
     }
     for (&state, time) in part.states.iter().zip(times) {
-        for &(to, rate) in chain.rates.row(state as usize).iter().filter(|(to, _)| class(*to) != OUTSIDE) {
+        for (to, rate) in chain.rates.row(state as usize).filter(|(to, _)| class(*to) != OUTSIDE) {
             weights[class(to) as usize] += time * rate;
         }
     }
@@ -164,7 +163,7 @@ fn residual(chain: &Chain, probabilities: &[f64]) -> f64 {
     let mut balance = vec![0.0; chain.states()];
     let mut flow = 0.0;
     for (from, p) in probabilities.iter().enumerate().filter(|(_, p)| **p > 0.0) {
-        for &(to, rate) in chain.rates.row(from) {
+        for (to, rate) in chain.rates.row(from) {
             balance[to as usize] += p * rate;
             balance[from] -= p * rate;
             flow += p * rate;
@@ -176,9 +175,9 @@ fn residual(chain: &Chain, probabilities: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::Csr;
     use crate::solve::chain::tests::{birth_death, chain_of, random_chain};
     use crate::solve::linear::LinearMethod;
+    use crate::solve::rates::Rates;
     use approx::assert_relative_eq;
 
     fn by(chain: &Chain, method: LinearMethod) -> Steady {
@@ -286,10 +285,10 @@ mod tests {
 
     #[test]
     fn one_state_and_none() {
-        let one = Chain { rates: Csr::from_rows([vec![]]), initial: vec![(0, 1.0)] };
+        let one = Chain { rates: Rates::from_rows([vec![]]), initial: vec![(0, 1.0)] };
         let steady = steady(&one);
         assert_eq!((steady.probabilities, steady.residual), (vec![1.0], 0.0));
-        let none = Chain { rates: Csr::from_rows(Vec::<Vec<(u32, f64)>>::new()), initial: vec![] };
+        let none = Chain { rates: Rates::from_rows(Vec::<Vec<(u32, f64)>>::new()), initial: vec![] };
         assert_eq!(steady_state(&none, &LinearSettings::default()), Err(SteadyError::Empty));
         let wrong = Chain { initial: vec![(0, 0.4)], ..one };
         assert!(matches!(steady_state(&wrong, &LinearSettings::default()), Err(SteadyError::Chain(_))));
@@ -346,7 +345,7 @@ mod tests {
             row.sort_by_key(|&(to, _)| to);
             row
         });
-        let tandem = Chain { rates: Csr::from_rows(rows), initial: vec![(0, 1.0)] };
+        let tandem = Chain { rates: Rates::from_rows(rows), initial: vec![(0, 1.0)] };
         for (name, chain) in [("tandem", tandem), ("birth-death", birth_death(999_999, 1.0, 1.001))] {
             for method in [LinearMethod::Auto, LinearMethod::GaussSeidel] {
                 let settings = LinearSettings { method, sweeps: 2_000, ..LinearSettings::default() };

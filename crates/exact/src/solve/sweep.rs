@@ -4,8 +4,7 @@
 //! error is estimated from the rate at which changes shrink; the caller computes the residual. If changes do not
 //! shrink (a periodic part in an unlucky order), only a share of each step is taken, which always converges.
 
-use crate::compile::Csr;
-use crate::solve::chain::Incoming;
+use crate::solve::rates::Rates;
 use crate::watch::Watch;
 
 /// Result of the sweeps.
@@ -121,10 +120,10 @@ pub(crate) fn repeat(stop: Stop<'_>, step: f64, mut sweep: impl FnMut(f64) -> f6
 }
 
 /// Runs one sweep of `x_j = flow into j / exit_j` for a steady state, and scales `x` to sum to 1.
-pub(crate) fn steady(incoming: &Incoming, exit: &[f64], x: &mut [f64], step: f64) -> f64 {
+pub(crate) fn steady(incoming: &Rates, exit: &[f64], x: &mut [f64], step: f64) -> f64 {
     let (mut change, mut total) = (0.0, 0.0);
     for state in 0..x.len() {
-        let new = incoming.flow_into(state, x) / exit[state];
+        let new = incoming.flow(state, x) / exit[state];
         let new = if step < 1.0 { x[state] + step * (new - x[state]) } else { new };
         change += (new - x[state]).abs();
         total += new;
@@ -135,10 +134,10 @@ pub(crate) fn steady(incoming: &Incoming, exit: &[f64], x: &mut [f64], step: f64
 }
 
 /// Runs one sweep for `(D − R) x = b`, from the last state to the first.
-pub(crate) fn right(rates: &Csr<(u32, f64)>, exit: &[f64], b: &[f64], x: &mut [f64]) -> f64 {
+pub(crate) fn right(rates: &Rates, exit: &[f64], b: &[f64], x: &mut [f64]) -> f64 {
     let (mut change, mut total) = (0.0, 0.0);
     for state in (0..x.len()).rev() {
-        let ahead: f64 = rates.row(state).iter().map(|&(to, q)| q * x[to as usize]).sum();
+        let ahead: f64 = rates.row(state).map(|(to, q)| q * x[to as usize]).sum();
         let new = (b[state] + ahead) / exit[state];
         change += (new - x[state]).abs();
         total += new;
@@ -148,10 +147,10 @@ pub(crate) fn right(rates: &Csr<(u32, f64)>, exit: &[f64], b: &[f64], x: &mut [f
 }
 
 /// Runs one sweep for `y (D − R) = c`, from the first state to the last.
-pub(crate) fn left(incoming: &Incoming, exit: &[f64], c: &[f64], y: &mut [f64]) -> f64 {
+pub(crate) fn left(incoming: &Rates, exit: &[f64], c: &[f64], y: &mut [f64]) -> f64 {
     let (mut change, mut total) = (0.0, 0.0);
     for state in 0..y.len() {
-        let new = (c[state] + incoming.flow_into(state, y)) / exit[state];
+        let new = (c[state] + incoming.flow(state, y)) / exit[state];
         change += (new - y[state]).abs();
         total += new;
         y[state] = new;
@@ -167,7 +166,7 @@ mod tests {
     use crate::watch::Unwatched;
 
     fn steadily(chain: &Chain, x: &mut [f64], stop: Stop<'_>) -> Sweeps {
-        let (incoming, exit) = (Incoming::of(&chain.rates), chain.exit_rates());
+        let (incoming, exit) = (chain.rates.transposed(), chain.exit_rates());
         repeat(stop, 1.0, |step| steady(&incoming, &exit, x, step))
     }
 

@@ -9,9 +9,9 @@
 
 use rayon::prelude::*;
 
-use crate::compile::Csr;
 use crate::estimate::PoissonWindow;
-use crate::solve::chain::{Chain, ChainProblem, Incoming};
+use crate::solve::chain::{Chain, ChainProblem};
+use crate::solve::rates::Rates;
 use crate::watch::{Unwatched, Watch};
 
 /// Settings of transient probabilities and of distributions of passage times.
@@ -102,7 +102,8 @@ pub struct Transient {
 /// A chain in which a jump happens at every tick of one Poisson process; some jumps return to the same state.
 #[derive(Clone, Debug)]
 pub(crate) struct Uniformised {
-    incoming: Incoming,
+    /// The rates by the state that they enter.
+    incoming: Rates,
     /// Probability of staying, per state.
     stay: Vec<f64>,
     /// Ticks of the Poisson process per second.
@@ -111,10 +112,10 @@ pub(crate) struct Uniformised {
 
 impl Uniformised {
     /// Returns the jump chain of the given rates; `exit` is the rate of leaving each state, including rates to states outside of `rates`.
-    pub(crate) fn of(rates: &Csr<(u32, f64)>, exit: &[f64]) -> Self {
+    pub(crate) fn of(rates: &Rates, exit: &[f64]) -> Self {
         let rate = exit.iter().copied().fold(0.0, f64::max);
         let stay = exit.iter().map(|e| if rate > 0.0 { 1.0 - e / rate } else { 1.0 }).collect();
-        Self { incoming: Incoming::of(rates), stay, rate }
+        Self { incoming: rates.transposed(), stay, rate }
     }
 
     /// Returns the number of rates and states that a jump visits.
@@ -144,7 +145,7 @@ impl Uniformised {
         let mut sums = Jumped::default();
         for (i, new) in after.iter_mut().enumerate() {
             let state = first + i;
-            *new = before[state] * self.stay[state] + self.incoming.flow_into(state, before) * per_tick;
+            *new = before[state] * self.stay[state] + self.incoming.flow(state, before) * per_tick;
             sums.change += (*new - before[state]).abs();
             sums.total += *new;
         }
@@ -260,11 +261,10 @@ pub(crate) fn windows(
 /// # Examples
 ///
 /// ```
-/// use tailspn_engine::compile::Csr;
-/// use tailspn_exact::solve::{Chain, TransientSettings, transient};
+/// use tailspn_exact::solve::{Chain, Rates, TransientSettings, transient};
 ///
 /// // up and down again, both at 1/s: P(down at t) = (1 - e^-2t)/2
-/// let rates = Csr::from_rows([vec![(1, 1.0)], vec![(0, 1.0)]]);
+/// let rates = Rates::from_rows([vec![(1, 1.0)], vec![(0, 1.0)]]);
 /// let chain = Chain { rates, initial: vec![(0, 1.0)] };
 /// let at = transient(&chain, &[0.5], &TransientSettings::default()).unwrap();
 /// assert!((at.probabilities[0][1] - (1.0 - f64::exp(-1.0)) / 2.0).abs() < 1e-12);
@@ -397,7 +397,7 @@ mod tests {
     #[test]
     fn numbers_are_the_same_on_any_number_of_threads() {
         let chain = birth_death(30_000, 1.0, 1.1);
-        assert!(chain.rates.items().len() > ALONE && !chain.states().is_multiple_of(BLOCK));
+        assert!(chain.rates.count() > ALONE && !chain.states().is_multiple_of(BLOCK));
         let on = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| at(&chain, &[1.0, 40.0]))
@@ -466,7 +466,7 @@ mod tests {
 
     #[test]
     fn an_absorbing_chain_and_bad_times() {
-        let still = Chain { rates: Csr::from_rows([vec![]]), initial: vec![(0, 1.0)] };
+        let still = Chain { rates: Rates::from_rows([vec![]]), initial: vec![(0, 1.0)] };
         let result = at(&still, &[0.0, 1e300]);
         assert_eq!(result.probabilities, [[1.0], [1.0]]);
         assert_eq!(result.stays, [[0.0], [1e300]]);

@@ -1,7 +1,7 @@
 //! Runs up to a goal that avoid other markings: the probability of reaching the goal in time, and the rewards that the
 //! runs gather.
 
-use crate::compile::{Code, Csr, Program};
+use crate::compile::{Code, Program};
 use crate::fold::Symmetry;
 use crate::solve::absorb::absorption;
 use crate::solve::ask_error::AskError;
@@ -10,6 +10,7 @@ use crate::solve::explore_error::ExploreError;
 use crate::solve::firings::FiringFlow;
 use crate::solve::linear::LinearSettings;
 use crate::solve::passage::{PassageSettings, passage};
+use crate::solve::rates::Rates;
 use crate::solve::reach::{Limits, explore_canonical};
 use crate::solve::reward::expected;
 use crate::solve::space::StateSpace;
@@ -196,8 +197,8 @@ fn arrival(chain: &Chain, targets: &[bool], to: f64, watch: &dyn Watch) -> Resul
 
 /// A chain that stays forever in some states.
 fn stopped(chain: &Chain, is_last: impl Fn(usize) -> bool) -> Chain {
-    let row = |state| if is_last(state) { Vec::new() } else { chain.rates.row(state).to_vec() };
-    Chain { rates: Csr::from_rows((0..chain.states()).map(row)), initial: chain.initial.clone() }
+    let row = |state| (!is_last(state)).then(|| chain.rates.row(state)).into_iter().flatten();
+    Chain { rates: Rates::from_rows((0..chain.states()).map(row)), initial: chain.initial.clone() }
 }
 
 #[cfg(test)]

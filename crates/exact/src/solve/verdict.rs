@@ -85,12 +85,12 @@ impl StateSpace {
             return Ok(None);
         }
         let rates = &self.chain.rates;
-        let found = components(self.states(), |v| rates.row(v).len(), |v, k| rates.row(v)[k].0 as usize);
+        let found = components(self.states(), |v| rates.states(v).len(), |v, k| rates.states(v)[k] as usize);
         let (members, starts) = found.members();
         let mut terminal = vec![true; found.count];
         for state in 0..self.states() {
             let own = found.of[state];
-            terminal[own as usize] &= rates.row(state).iter().all(|&(next, _)| found.of[next as usize] == own);
+            terminal[own as usize] &= rates.states(state).iter().all(|&next| found.of[next as usize] == own);
         }
         let of_component = |component: usize| &members[starts[component] as usize..starts[component + 1] as usize];
         let (mut closed, open): (Vec<usize>, Vec<usize>) = (0..found.count).partition(|&component| terminal[component]);

@@ -224,13 +224,12 @@ pub(super) fn line<E>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::Csr;
-    use crate::solve::{Chain, PassageSettings, passage};
+    use crate::solve::{Chain, PassageSettings, Rates, passage};
 
     /// Stages of these rates, one after the other.
     fn stages(rates: &[f64]) -> Chain {
         let rows = rates.iter().zip(1..).map(|(&rate, next)| vec![(next, rate)]).chain([Vec::new()]);
-        Chain { rates: Csr::from_rows(rows.collect::<Vec<_>>()), initial: vec![(0, 1.0)] }
+        Chain { rates: Rates::from_rows(rows), initial: vec![(0, 1.0)] }
     }
 
     fn section(rates: &[f64], times: &[f64]) -> PassageSection {

@@ -433,7 +433,7 @@ fn state_space(space: &StateSpace) -> StateSpaceRow {
         explored: space.explored(),
         vanishing,
         vanishing_is_exact,
-        edges: space.partial_chain().rates.items().len(),
+        edges: space.partial_chain().rates.count(),
         marking_bits: space.marking_bits(),
         bytes: space.bytes(),
         wall_s: space.wall().as_secs_f64(),

@@ -1,9 +1,9 @@
 //! A fixed delay while it runs: the probabilities of the states, given the probabilities at its start.
 
-use crate::compile::Csr;
 use crate::estimate::PoissonWindow;
 use crate::solve::fixed_delays::grid::{OMITTED, window};
 use crate::solve::fixed_delays::{Fixed, Play};
+use crate::solve::rates::Rates;
 use crate::solve::transient::{ROUNDING_OF_A_JUMP, Uniformised};
 use crate::watch::Watch;
 
@@ -34,11 +34,11 @@ impl Clock {
         let states: Vec<u32> =
             (0..).zip(&play.fixed).filter(|(_, fixed)| **fixed == Some(f)).map(|(state, _)| state).collect();
         let row = |&state: &u32| {
-            let row = play.rates.row(state as usize).iter();
-            row.filter_map(|&(to, rate)| Some((states.binary_search(&to).ok()? as u32, rate))).collect::<Vec<_>>()
+            let row = play.rates.row(state as usize);
+            row.filter_map(|(to, rate)| Some((states.binary_search(&to).ok()? as u32, rate))).collect::<Vec<_>>()
         };
         let exit: Vec<f64> = states.iter().map(|&state| play.exit_rate(state)).collect();
-        let jumps = Uniformised::of(&Csr::from_rows(states.iter().map(row)), &exit);
+        let jumps = Uniformised::of(&Rates::from_rows(states.iter().map(row)), &exit);
         let end = |&(value, share): &(f64, f64)| End { value, share, window: window(jumps.rate * value) };
         Self { ends: delay.values.iter().map(end).collect(), jumps, states }
     }

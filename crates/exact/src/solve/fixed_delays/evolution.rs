@@ -277,8 +277,8 @@ fn norm(values: &[f64]) -> f64 {
 /// Returns the rates into states in which a delay starts.
 fn starts(play: &Play, position: &[u32], rate: f64) -> Vec<(u32, u32, f64)> {
     let of_state = |(from, &own): (usize, &Option<u32>)| {
-        let row = play.rates.row(from).iter();
-        row.filter_map(move |&(to, own_rate)| {
+        let row = play.rates.row(from);
+        row.filter_map(move |(to, own_rate)| {
             let delay = play.fixed[to as usize].filter(|&delay| own != Some(delay));
             delay.map(|_| (from as u32, position[to as usize], own_rate / rate))
         })

@@ -23,6 +23,7 @@ use crate::solve::absorb::AbsorbError;
 use crate::solve::averages::Averages;
 use crate::solve::explore_error::{ExploreError, Incomplete};
 use crate::solve::firings::TimedFirings;
+use crate::solve::rates::Rates;
 use crate::solve::reach::{Limits, summed};
 use crate::solve::space::StateSpace;
 use crate::solve::steady::SteadyError;
@@ -284,7 +285,7 @@ struct Play {
     /// Per state: the states to which the end of this delay leads, with probabilities.
     after: Csr<(u32, f64)>,
     /// Per state: the other states to which exponential delays lead, with rates.
-    rates: Csr<(u32, f64)>,
+    rates: Rates,
 }
 
 impl Play {
@@ -316,7 +317,7 @@ impl Play {
             after.push(ends);
             rates.push(row);
         }
-        let this = Self { fixed, after: Csr::from_rows(after), rates: Csr::from_rows(rates) };
+        let this = Self { fixed, after: Csr::from_rows(after), rates: Rates::from_rows(rates) };
         match delays.iter().zip(0..).find(|(delay, f)| delay.memory == Memory::Age && this.is_interrupted(*f)) {
             Some((delay, _)) => {
                 let transition = program.transition_names[delay.transition as usize].clone();
@@ -330,10 +331,10 @@ impl Play {
     fn is_interrupted(&self, f: u32) -> bool {
         let own = |state: u32| self.fixed[state as usize] == Some(f);
         let mut states = 0..self.fixed.len() as u32;
-        states.any(|state| own(state) && self.rates.row(state as usize).iter().any(|&(to, _)| !own(to)))
+        states.any(|state| own(state) && self.rates.states(state as usize).iter().any(|&to| !own(to)))
     }
 
     fn exit_rate(&self, state: u32) -> f64 {
-        self.rates.row(state as usize).iter().map(|&(_, rate)| rate).sum()
+        self.rates.row(state as usize).map(|(_, rate)| rate).sum()
     }
 }

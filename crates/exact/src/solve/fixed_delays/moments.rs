@@ -11,13 +11,13 @@
 //! `M_k` follows from uniformisation: `∫₀ᵈ xᵏ Poisson(n; qx) dx = (n+k)!/n! P(more than n + k jumps by d) / qᵏ⁺¹`. The
 //! embedded chain is from \[AjmoneMarsanChiola1987\]; docs/solve.md derives the moments.
 
-use crate::compile::Csr;
 use crate::solve::absorb::{AbsorbError, Kind, Split, TransientPart};
 use crate::solve::chain::Chain;
 use crate::solve::fixed_delays::clock::{Clock, End};
 use crate::solve::fixed_delays::{FixedDelayError, FixedDelayStates};
 use crate::solve::linear::{LinearError, LinearSettings};
 use crate::solve::passage::PassageMoments;
+use crate::solve::rates::Rates;
 use crate::solve::reach::summed;
 
 /// Number of moments of a step, from 0 on.
@@ -101,7 +101,7 @@ impl Steps<'_> {
     fn without_delay(&self, state: u32) -> Rows {
         let play = &self.states.play;
         let total = play.exit_rate(state);
-        let row = |factor: f64| play.rates.row(state as usize).iter().map(|&(to, rate)| (to, rate * factor)).collect();
+        let row = |factor: f64| play.rates.row(state as usize).map(|(to, rate)| (to, rate * factor)).collect();
         [row(1.0 / total), row(1.0 / total.powi(2)), row(2.0 / total.powi(3))]
     }
 
@@ -129,8 +129,8 @@ impl Steps<'_> {
         for (row, (fired, stays)) in rows.iter_mut().zip(fired.iter().zip(&stays)) {
             for (&from, (fired, stay)) in clock.states.iter().zip(fired.iter().zip(stays)) {
                 let ends = play.after.row(from as usize).iter().map(|&(to, share)| (to, fired * share));
-                let leaves = play.rates.row(from as usize).iter().filter(|(to, _)| !clock.has(*to));
-                row.extend(ends.chain(leaves.map(|&(to, rate)| (to, stay * rate))).filter(|&(_, p)| p > 0.0));
+                let leaves = play.rates.row(from as usize).filter(|(to, _)| !clock.has(*to));
+                row.extend(ends.chain(leaves.map(|(to, rate)| (to, stay * rate))).filter(|&(_, p)| p > 0.0));
             }
         }
         Ok(rows)
@@ -143,7 +143,7 @@ impl Steps<'_> {
         let rates: Vec<Vec<(u32, f64)>> = self.rows.iter().enumerate().map(own).collect();
         let mut sorted = initial.clone();
         sorted.sort_by_key(|&(at, _)| at);
-        let chain = Chain { rates: Csr::from_rows(rates), initial: sorted };
+        let chain = Chain { rates: Rates::from_rows(rates), initial: sorted };
         let targets: Vec<bool> = self.entries.iter().map(|&state| self.states.targets[state as usize]).collect();
         let split = Split::of(&chain, &targets)?;
         let is_open = |&at: &u32| split.kind[at as usize] == Kind::Transient && split.hopeful[at as usize];

@@ -11,12 +11,12 @@
 //! `P` and `C` follow from transient probabilities and sojourn times at the end of the delay. Source:
 //! \[AjmoneMarsanChiola1987\].
 
-use crate::compile::Csr;
 use crate::solve::averages::Averages;
 use crate::solve::chain::Chain;
 use crate::solve::explore_error::ExploreError;
 use crate::solve::fixed_delays::{FixedDelayError, FixedDelayStates, Play, averages};
 use crate::solve::linear::LinearSettings;
+use crate::solve::rates::Rates;
 use crate::solve::reach::summed;
 use crate::solve::steady::{Steady, steady_state};
 use crate::solve::transient::{Transient, TransientError, TransientSettings, transient};
@@ -84,7 +84,7 @@ struct Part {
     /// States of this chain: first the states in which the delay runs, then the other states.
     states: Vec<u32>,
     own: usize,
-    rates: Csr<(u32, f64)>,
+    rates: Rates,
     values: Vec<(f64, f64)>,
 }
 
@@ -104,7 +104,7 @@ impl Part {
         let mut states: Vec<u32> =
             (0..).zip(&play.fixed).filter(|(_, fixed)| **fixed == Some(f)).map(|(state, _)| state).collect();
         let own = states.len();
-        let leads_to = states.iter().flat_map(|&state| play.rates.row(state as usize)).map(|&(to, _)| to);
+        let leads_to = states.iter().flat_map(|&state| play.rates.states(state as usize)).copied();
         let mut outside: Vec<u32> = leads_to.filter(|&to| play.fixed[to as usize] != Some(f)).collect();
         outside.sort_unstable();
         outside.dedup();
@@ -119,12 +119,12 @@ impl Part {
             found.unwrap_or_default() as u32
         };
         let row = |at: usize| {
-            let from = if at < own { play.rates.row(states[at] as usize) } else { &[] };
-            let mut row: Vec<(u32, f64)> = from.iter().map(|&(to, rate)| (local(to), rate)).collect();
+            let from = (at < own).then(|| play.rates.row(states[at] as usize)).into_iter().flatten();
+            let mut row: Vec<(u32, f64)> = from.map(|(to, rate)| (local(to), rate)).collect();
             row.sort_by_key(|&(to, _)| to);
             row
         };
-        Self { own, rates: Csr::from_rows((0..states.len()).map(row)), values, states }
+        Self { own, rates: Rates::from_rows((0..states.len()).map(row)), values, states }
     }
 
     /// Returns the end of the delay if it starts in the given states; their weights need not sum to 1. None if all weights are 0.
@@ -206,7 +206,7 @@ impl<'a> Embedded<'a> {
                 Some(f) => self.after_delay(state, f as usize)?,
                 None => {
                     let total = self.play.exit_rate(state);
-                    self.play.rates.row(state as usize).iter().map(|&(to, rate)| (to, rate / total)).collect()
+                    self.play.rates.row(state as usize).map(|(to, rate)| (to, rate / total)).collect()
                 }
             };
             for (to, _) in &mut row {
@@ -249,7 +249,7 @@ impl<'a> Embedded<'a> {
         let mut initial: Vec<(u32, f64)> =
             initial.iter().map(|&(state, share)| (self.position[state as usize], share)).collect();
         initial.sort_by_key(|&(at, _)| at);
-        Chain { rates: Csr::from_rows(std::mem::take(&mut self.rows)), initial }
+        Chain { rates: Rates::from_rows(std::mem::take(&mut self.rows)), initial }
     }
 
     /// Returns the means between given states of the embedded chain, with weights, and the next state of the embedded chain.
