@@ -38,7 +38,7 @@ fn fire_dynamic(program: &Program, t: usize, marking: &mut [u32]) -> Result<(), 
 }
 
 #[inline(always)]
-fn add(program: &Program, t: usize, marking: &mut [u32], counter: u32, by: i64) -> Result<(), Fault> {
+pub(crate) fn add(program: &Program, t: usize, marking: &mut [u32], counter: u32, by: i64) -> Result<(), Fault> {
     let slot = &mut marking[counter as usize];
     match u32::try_from(i64::from(*slot) + by) {
         Ok(sum) => {

@@ -23,4 +23,5 @@ mod fire;
 pub use choose::{Candidates, MAX_IMMEDIATE_FIRINGS, find_candidates, find_candidates_among, find_candidates_by, pick};
 pub use enabled::{can_fire, enabling_degree, is_enabled, rate, served};
 pub use fault::Fault;
+pub(crate) use fire::add;
 pub use fire::fire;

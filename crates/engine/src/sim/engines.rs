@@ -47,6 +47,10 @@ pub(super) fn choose_planned<'a>(
 ) -> Result<Chosen<'a>, RunError> {
     let mut reasons = Vec::new();
     for &kind in candidates(choice, setup.program) {
+        if matches!(kind, Kind::Lockstep) && choice != EngineChoice::Lockstep && !LockstepForm::pays(setup.program) {
+            reasons.push("lockstep: on this CPU, the direct form is as fast for a net of this size".to_owned());
+            continue;
+        }
         match kind.make(setup, seed, schedule) {
             Ok(engine) => return Ok(Chosen { engine, kind, reasons }),
             Err(obstacles) => reasons.extend(obstacles.into_iter().map(|o| format!("{}: {o}", kind.name()))),
@@ -71,8 +75,8 @@ fn candidates(choice: EngineChoice, program: &Program) -> &'static [Kind] {
 }
 
 /// Maximum number of timed transitions for which the direct form is preferred to the clock form. By measurement (see
-/// docs/performance.md), the direct form is faster at every tested size if many transitions are enabled. If only three
-/// are enabled, it is faster up to about 250 timed transitions.
+/// docs/performance.md), the direct form is faster up to this size, by far if many transitions are enabled. Both forms draw
+/// differently, so another limit would change results.
 const MOST_FOR_DIRECT: usize = 4096;
 
 /// The engines.

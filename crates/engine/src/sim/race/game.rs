@@ -1,8 +1,8 @@
 //! The token game that all forms of the race share: marking, immediate transitions, goal, and number of firings.
 
-use crate::compile::{Code, Program};
+use crate::compile::{Change, Code, Program};
 use crate::rng::{Address, Purpose};
-use crate::semantics::{Candidates, Fault, MAX_IMMEDIATE_FIRINGS, find_candidates_by, fire, pick};
+use crate::semantics::{Candidates, Fault, MAX_IMMEDIATE_FIRINGS, add, find_candidates_by, fire, pick};
 use crate::sim::question::{Ending, Goal, MAX_FIRINGS, Question};
 use crate::sim::race::Setup;
 use crate::sim::race::guards::Guards;
@@ -51,6 +51,13 @@ impl<'a> Rules<'a> {
             alone: alone.collect(),
             max_firings: question.max_firings.unwrap_or(MAX_FIRINGS).min(draws),
         }
+    }
+
+    /// Returns true if the firing of a timed transition only moves tokens: no immediate transition and no end of the
+    /// replication can follow.
+    pub(crate) fn is_simple(&self, t: usize) -> bool {
+        let program = self.setup.program;
+        program.is_static(t) && !self.may_end[t] && program.affects_groups.row(t).is_empty()
     }
 
     /// The last engine tick of a replication.
@@ -202,15 +209,8 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
     /// Advances time to `to`, then fires the timed transition `t`, then immediate transitions.
     #[inline(always)]
     pub(crate) fn fire(&mut self, t: u32, to: u64) -> Result<Outcome, Fault> {
-        if self.now < self.rules.earliest && self.is_goal_at_earliest(to)? {
+        if self.wait(t, to)? {
             return Ok(Outcome::Goal);
-        }
-        self.observer.pass(&self.marking, self.now, to);
-        if to != self.now {
-            self.now = to;
-            self.firings_before = self.firings;
-        } else if self.firings - self.firings_before > MAX_FIRINGS_AT_ONCE {
-            return Err(self.standing_time(t));
         }
         if self.fire_one(t)? {
             return Ok(Outcome::Goal);
@@ -223,6 +223,36 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         }
         self.spread(t);
         self.settle()
+    }
+
+    /// As [`Self::fire`], for a transition whose firing only moves tokens, with its changes.
+    #[inline(always)]
+    pub(crate) fn fire_simple(&mut self, t: u32, changes: &[Change], to: u64) -> Result<Outcome, Fault> {
+        if self.wait(t, to)? {
+            return Ok(Outcome::Goal);
+        }
+        self.observer.fires(t, &self.marking, self.now);
+        for change in changes {
+            add(self.rules.setup.program, t as usize, &mut self.marking, change.counter, change.by.into())?;
+        }
+        self.firings += 1;
+        Ok(Outcome::Tangible)
+    }
+
+    /// Advances time to `to`, when `t` fires; returns true if the goal is reached before.
+    #[inline(always)]
+    fn wait(&mut self, t: u32, to: u64) -> Result<bool, Fault> {
+        if self.now < self.rules.earliest && self.is_goal_at_earliest(to)? {
+            return Ok(true);
+        }
+        self.observer.pass(&self.marking, self.now, to);
+        if to != self.now {
+            self.now = to;
+            self.firings_before = self.firings;
+        } else if self.firings - self.firings_before > MAX_FIRINGS_AT_ONCE {
+            return Err(self.standing_time(t));
+        }
+        Ok(false)
     }
 
     /// The timed transitions that were possibly influenced by the last firing of `t` and the immediate firings after

@@ -24,6 +24,28 @@ impl Range {
     }
 }
 
+/// The ranges of one transition.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ranges {
+    first: Range,
+    /// First and last of the other ranges, among all ranges.
+    others: (u32, u32),
+}
+
+impl Default for Ranges {
+    /// One range that holds in every marking.
+    fn default() -> Self {
+        Self { first: Range { counter: 0, low: 0, span: u32::MAX }, others: (0, 0) }
+    }
+}
+
+impl Ranges {
+    /// Returns true if the first range is about this counter.
+    pub(crate) fn starts_with(&self, counter: u32) -> bool {
+        self.first.counter == counter
+    }
+}
+
 /// The enabling tests of all transitions of a program.
 #[derive(Debug)]
 pub(crate) struct Guards {
@@ -42,6 +64,27 @@ impl Guards {
         let ranges = Csr::from_rows(transitions.clone().map(|t| ranges(program, t)));
         let gates = (0..program.groups.rows()).map(|group| common(&ranges, program.groups.row(group)));
         Self { gates: Csr::from_rows(gates), complete: transitions.map(complete).collect(), ranges }
+    }
+
+    /// The ranges of a transition, if testing them suffices.
+    pub(crate) fn ranges(&self, t: usize) -> Option<Ranges> {
+        let [from, to] = [t, t + 1].map(|row| self.ranges.offsets()[row]);
+        let first = self.ranges.row(t).first();
+        self.complete[t].then(|| first.map_or_else(Ranges::default, |&first| Ranges { first, others: (from + 1, to) }))
+    }
+
+    /// Returns true if the marking is in all ranges, and the tokens of the first.
+    #[inline(always)]
+    pub(crate) fn hold(&self, ranges: &Ranges, marking: &[u32]) -> (bool, u32) {
+        let Ranges { first, others: (from, to) } = *ranges;
+        let tokens = marking[first.counter as usize];
+        let mut holds = tokens.wrapping_sub(first.low) <= first.span;
+        if from < to {
+            for range in &self.ranges.items()[from as usize..to as usize] {
+                holds &= range.holds(marking);
+            }
+        }
+        (holds, tokens)
     }
 
     /// The ranges of a transition: counter, minimum, and width.

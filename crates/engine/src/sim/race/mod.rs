@@ -8,7 +8,9 @@
 //! All forms use the same [`Game`](game::Game) and check timed transitions in tangible markings only. So a transition
 //! counts as enabled throughout if a firing disables it and the immediate firings that follow enable it again.
 
+mod ahead;
 mod clock;
+mod compact;
 mod crowd;
 mod direct;
 mod direct_law;
@@ -18,6 +20,7 @@ mod heap;
 mod lockstep;
 mod observe;
 mod rates;
+mod units;
 mod walker;
 
 pub(crate) use clock::ClockForm;

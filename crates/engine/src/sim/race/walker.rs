@@ -12,7 +12,7 @@ use crate::semantics::Fault;
 use crate::sim::race::Setup;
 use crate::sim::race::clock::{ClockForm, State};
 use crate::sim::race::crowd::{Age, Crowd};
-use crate::sim::race::direct::{DirectForm, Units};
+use crate::sim::race::direct::{DirectForm, DirectState};
 use crate::sim::race::game::{Game, Rules, Stop};
 use crate::sim::race::observe::Blind;
 use crate::sim::sampler::AgedSampler;
@@ -112,7 +112,7 @@ impl<'s> Stay<'s> {
 pub(crate) struct Walker<'f, 'a> {
     form: &'f WalkForm<'a>,
     game: Game<'f, 'a, Blind>,
-    units: Units,
+    direct: DirectState,
     state: State<u64>,
     end: u64,
 }
@@ -121,12 +121,12 @@ impl<'f, 'a> Walker<'f, 'a> {
     pub(crate) fn new(form: &'f WalkForm<'a>) -> Self {
         let rules = form.rules();
         let program = rules.setup.program;
-        let (units, places) = match form {
-            WalkForm::Direct(_) => (program.timed.len(), [0; 3]),
-            WalkForm::Clock { form, .. } => (0, form.places),
+        let places = match form {
+            WalkForm::Direct(_) => [0; 3],
+            WalkForm::Clock { form, .. } => form.places,
         };
-        let state = State::new(program, places);
-        Self { form, game: Game::new(rules, Blind), units: Units::new(units), state, end: 0 }
+        let (direct, state) = (DirectState::new(program.timed.len()), State::new(program, places));
+        Self { form, game: Game::new(rules, Blind), direct, state, end: 0 }
     }
 
     /// Runs from a state until the replication ends, or until it has stayed in a marking up to the tick that `limit`
@@ -137,7 +137,7 @@ impl<'f, 'a> Walker<'f, 'a> {
         replication: u64,
         limit: impl Fn(&Stay<'_>) -> u64,
     ) -> Result<Stop, Fault> {
-        let Self { form, game, units, state, .. } = self;
+        let Self { form, game, direct, state, .. } = self;
         let last = Cell::new(0);
         let noted = |stay: Stay<'_>| {
             last.set(limit(&stay));
@@ -145,7 +145,7 @@ impl<'f, 'a> Walker<'f, 'a> {
         };
         let outcome = game.resume(&start.marking, start.now, replication)?;
         let stop = match form {
-            WalkForm::Direct(form) => form.play_on(game, units, outcome, |game, to| {
+            WalkForm::Direct(form) => form.play_on(game, direct, outcome, |game, to| {
                 noted(Stay { marking: game.marking(), from: game.now(), to, crowds: &[] })
             })?,
             WalkForm::Clock { form, aged } => {

@@ -16,7 +16,7 @@ mod notes;
 mod settle;
 mod sum;
 
-use crate::compile::Code;
+use crate::compile::{Code, Program};
 use crate::semantics::Fault;
 use crate::sim::clock::NEVER;
 use crate::sim::engine::Engine;
@@ -102,6 +102,19 @@ impl<'a> LockstepForm<'a> {
             level: Level::detect(),
         };
         Ok(Self { setup, net, limits, direct: DirectForm::new(setup) })
+    }
+
+    /// Returns true if the lockstep form is faster than the direct form for a net of this size on this CPU, by measurement
+    /// (docs/performance.md). The results are the same.
+    pub(crate) fn pays(program: &Program) -> bool {
+        let most = match Level::detect() {
+            Level::Portable => 27,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2(_) => 90,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512(_) => 112,
+        };
+        program.transitions() <= most
     }
 
     /// The same engine on another vector level; all levels give the same numbers.

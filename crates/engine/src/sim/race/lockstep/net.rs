@@ -11,9 +11,8 @@ use crate::sim::race::lockstep::guard::{Bound, Guard, guard};
 use crate::sim::race::lockstep::immediate::Immediates;
 use crate::sim::race::lockstep::lanes::Values;
 
-/// Maximum number of transitions; above it, checking all transitions at every firing costs more than
-/// vectorisation saves. Measured, see docs/performance.md: the direct form becomes as fast at about 130 transitions
-/// with AVX2 and at 220 with AVX-512.
+/// Maximum number of transitions. Every firing checks all of them, so the direct form is as fast for smaller nets already,
+/// see [`LockstepForm::pays`](super::LockstepForm::pays).
 const MAX_TRANSITIONS: usize = 128;
 /// Maximum number of counters.
 const MAX_COUNTERS: usize = 128;

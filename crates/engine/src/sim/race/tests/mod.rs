@@ -2,6 +2,7 @@
 #![expect(clippy::float_cmp, reason = "floats that are compared with == are exact")]
 
 mod averages;
+mod definition;
 mod faults;
 mod lockstep;
 mod memory;
