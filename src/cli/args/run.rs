@@ -147,8 +147,8 @@ pub(crate) enum Method {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Run")]
 pub(crate) struct PlaceArgs {
-    /// Device that runs the replications; the results do not depend on it. `auto` starts on the CPU and moves to the
-    /// GPU if much work remains
+    /// Device that runs the replications; the results of a net do not depend on it. `auto` starts on the CPU and moves
+    /// to the GPU if much work remains
     #[arg(long, default_value = "auto")]
     pub(crate) backend: BackendChoice,
     /// Graphics adapter to use, by a part of its name (see `tailspn devices`); a software adapter is used only by its name
