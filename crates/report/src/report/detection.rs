@@ -353,7 +353,7 @@ impl DetectionReport {
             Column::new("too late").key("too_late"),
             Column::new("false alarms").key("false_alarms"),
             Column::new("missed").key("missed"),
-            Column::new("checks from").unit("s").key("lag").show(Show::Room),
+            Column::new("starts at").unit("s").key("lag").show(Show::Room),
         ];
         let note = "In time: a copy started at the flag would typically end before the task.";
         let mut table = Table::new("Flags", note, columns);
