@@ -4,6 +4,7 @@
 //! [`plan_schedule`] decides whether the program is a schedule, and explains why not. A [`Template`] is compiled once
 //! for nets that differ in rates only.
 
+mod affected;
 mod code;
 mod csr;
 mod influence;
@@ -14,8 +15,11 @@ mod program;
 mod schedule;
 mod template;
 
+pub use affected::Affected;
 pub use code::{Code, Op, lower};
 pub use csr::Csr;
+#[cfg(test)]
+pub(crate) use influence::affected_sharing;
 pub(crate) use influence::{exponent_of, integer_weights};
 pub(crate) use linear::IntegerSums;
 pub use linear::lower_reward;
@@ -107,7 +111,7 @@ pub fn compile(net: &Net) -> Result<Program, CompileError> {
         groups: Csr::from_rows(Vec::<Vec<u32>>::new()),
         group_of: Vec::new(),
         choice_weight: Vec::new(),
-        affects: Csr::from_rows(Vec::<Vec<u32>>::new()),
+        affects: Affected::none(),
         affects_groups: Csr::from_rows(Vec::<Vec<u32>>::new()),
     };
     influence::fill(&mut program, &[]);
