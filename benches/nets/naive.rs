@@ -95,7 +95,7 @@ impl<'a> EventLoop<'a> {
             firings += 1;
             self.rates[t as usize] = 0.0;
             fire(program, t as usize, &mut self.marking).expect("few tokens");
-            for &u in program.affects.row(t as usize) {
+            for u in program.affects.of(t as usize) {
                 self.look_at(u, now, words);
             }
             for &group in program.affects_groups.row(t as usize) {
@@ -129,7 +129,7 @@ impl<'a> EventLoop<'a> {
             let t = pick(&self.candidates, || (words.next() >> 32) as u32);
             fire(program, t as usize, &mut self.marking).expect("few tokens");
             firings += 1;
-            for &u in program.affects.row(t as usize) {
+            for u in program.affects.of(t as usize) {
                 self.look_at(u, now, words);
             }
         }

@@ -1,8 +1,11 @@
 //! `convert`: a net in another format.
 
+use std::io;
 use std::path::Path;
 
-use tailspn::formats::pipe::{Target, WriteOptions, Written, write, write_pnml, written_report};
+use tailspn::formats::pipe::{
+    PipeFinding, Target, WriteOptions, WriteWarning, plain_report, write, write_pnml, write_to, written_report,
+};
 use tailspn::formats::svg::{svg, svg_at};
 use tailspn::formats::{ExportError, Format, Positions, arranged, dot::dot, greatspn, jani, prism};
 use tailspn::net::{Net, PlaceId};
@@ -12,7 +15,7 @@ use crate::cli::args::{ConvertArgs, LayoutChoice, OutFormat};
 use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::{Terminal, may_write, write_file};
+use crate::cli::output::{Terminal, may_write, write_file, write_file_with};
 
 /// Reads a net and writes it.
 pub(crate) fn run(args: &ConvertArgs, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -31,8 +34,11 @@ pub(crate) fn run(args: &ConvertArgs, terminal: &Terminal) -> Result<Exit, Failu
             let note = Note::problem("`--layout` has no meaning for DOT, which has no positions");
             return Err(Failure::new(Exit::Usage, note.with_help("Graphviz lays out the graph")));
         }
-        (_, LayoutChoice::Layered) => export(&arranged(&net), format, !args.keep_erlang, terminal)?,
-        _ => export(&net, format, !args.keep_erlang, terminal)?,
+        (_, layout) => {
+            let net = if layout == LayoutChoice::Layered { arranged(&net) } else { net };
+            export_to(&net, format, !args.keep_erlang, (&args.out, args.force), terminal)?;
+            return Ok(Exit::Success);
+        }
     };
     put(&args.out, &text, args.force, terminal)?;
     Ok(Exit::Success)
@@ -128,7 +134,7 @@ pub(crate) fn export(
         OutFormat::Svg => return Ok(svg(net)),
         OutFormat::Pnml => {
             let written = write_pnml(net);
-            tell_losses(&written, terminal);
+            tell_losses(&written.warnings, terminal);
             return Ok(written.xml);
         }
         OutFormat::Greatspn => return greatspn_project(net, terminal),
@@ -136,23 +142,58 @@ pub(crate) fn export(
         OutFormat::Pipe5 => Target::Pipe5,
     };
     let written = write(net, &WriteOptions { target, expand_erlang });
-    tell_losses(&written, terminal);
-    let findings = written_report(&written).into_iter();
-    let notes = findings.map(|finding| (finding.version, format!("{}: {}", finding.version, finding.message)));
-    terminal.warnings(&summary_of(notes));
+    tell_losses(&written.warnings, terminal);
+    tell_findings(written_report(&written), terminal);
     Ok(written.xml)
 }
 
+/// Writes a net to a file, or to standard output for `-`. The text of a large net is not kept in memory if it is PIPE XML
+/// without instructions.
+///
+/// # Errors
+///
+/// As [`export`], and if the file cannot be written.
+pub(crate) fn export_to(
+    net: &Net,
+    format: OutFormat,
+    expand_erlang: bool,
+    (path, force): (&Path, bool),
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    let target = match format {
+        OutFormat::Pipe4 => Some(Target::Pipe4),
+        OutFormat::Pipe5 => Some(Target::Pipe5),
+        _ => None,
+    };
+    if let Some(target) = target.filter(|_| path.as_os_str() != "-") {
+        let options = WriteOptions { target, expand_erlang };
+        let first = write_to(net, &options, &mut io::sink()).map_err(Failure::internal)?;
+        if first.is_plain {
+            tell_losses(&first.warnings, terminal);
+            tell_findings(plain_report(net, &first), terminal);
+            return write_file_with(path, force, |out| write_to(net, &options, out)).map(drop);
+        }
+    }
+    put(path, &export(net, format, expand_erlang, terminal)?, force, terminal)
+}
+
+/// Reports errors that PIPE would make with a written file.
+fn tell_findings(findings: Vec<PipeFinding>, terminal: &Terminal) {
+    let findings = findings.into_iter();
+    let notes = findings.map(|finding| (finding.version, format!("{}: {}", finding.version, finding.message)));
+    terminal.warnings(&summary_of(notes));
+}
+
 /// Reports features that a written file lacks.
-fn tell_losses(written: &Written, terminal: &Terminal) {
-    let notes = summary_of(written.warnings.iter().map(|warning| (warning.loss, warning.message.clone())));
+fn tell_losses(warnings: &[WriteWarning], terminal: &Terminal) {
+    let notes = summary_of(warnings.iter().map(|warning| (warning.loss, warning.message.clone())));
     terminal.warnings(&notes);
 }
 
 /// Returns the net as a GreatSPN project.
 fn greatspn_project(net: &Net, terminal: &Terminal) -> Result<String, Failure> {
     let written = exported(greatspn::write(net))?;
-    tell_losses(&written, terminal);
+    tell_losses(&written.warnings, terminal);
     Ok(written.xml)
 }
 

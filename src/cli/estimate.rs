@@ -8,7 +8,7 @@ use tailspn::plan::{JobPlan, PlanError};
 use tailspn::report::{ExactBy, JobReport, estimate_report};
 
 use crate::cli::args::{EstimateArgs, Method};
-use crate::cli::convert::{export, format_of, put};
+use crate::cli::convert::{export_to, format_of};
 use crate::cli::estimate_stages;
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
@@ -88,7 +88,7 @@ fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &
     terminal.report(&report, &args.print)?;
     advice.iter().for_each(|advice| terminal.tell(advice));
     if let (Some(path), Some(format)) = (&args.export, format) {
-        put(path, &export(&found.net.net, format, true, terminal)?, args.force, terminal)?;
+        export_to(&found.net.net, format, true, (path, args.force), terminal)?;
     }
     draw_report(&report, &args.plots, args.force, terminal)?;
     Ok(found.simulated.as_ref().map_or(Exit::Success, |simulated| end_of(&simulated.run)))

@@ -9,7 +9,7 @@ use tailspn::sim::Ensemble;
 use tailspn::stages::{PlannedJob, RunFactor, SpeculativeCopies, StagePlan, stage_net};
 
 use crate::cli::args::{EstimateArgs, Method};
-use crate::cli::convert::{export, format_of, put};
+use crate::cli::convert::{export_to, format_of};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
@@ -47,7 +47,7 @@ pub(crate) fn run(plan: StagePlan, args: &EstimateArgs, terminal: &Terminal) -> 
     terminal.samples(found.times_s.iter().copied());
     terminal.report(&report, &args.print)?;
     if let (Some(path), Some(format)) = (&args.export, format) {
-        put(path, &export(&net(plan, terminal)?, format, true, terminal)?, args.force, terminal)?;
+        export_to(&net(plan, terminal)?, format, true, (path, args.force), terminal)?;
     }
     draw_report(&report, &args.plots, args.force, terminal)?;
     Ok(end_of(&found.run))

@@ -71,15 +71,15 @@ pub(crate) fn read_net(args: &NetArgs) -> Result<Loaded, Failure> {
     let times = args.max_file.div_ceil(options.max_bytes as u64).max(1);
     options.max_nodes = options.max_nodes.saturating_mul(usize::try_from(times).unwrap_or(usize::MAX));
     options.max_bytes = usize::try_from(args.max_file).unwrap_or(usize::MAX);
-    let text = pipe::decode(&bytes).unwrap_or_default();
-    let source = Source::new(name, text.as_ref());
-    let refused = |error| refused_net(&bytes, &source, &error);
+    // a copy of the text, only if a message shows a part of it
+    let source = || Source::new(name.clone(), pipe::decode(&bytes).unwrap_or_default().as_ref());
+    let refused = |error| refused_net(&bytes, &source(), &error);
     if Format::sniff(&bytes) == Some(Format::Jani) {
         let jani::Model { net, properties } = jani::read(&bytes, &options).map_err(refused)?;
         return Ok(Loaded { net, dialect: Dialect::Jani, warnings: Vec::new(), properties });
     }
     let read = read_net_bytes(&bytes, &options).map_err(refused)?;
-    let warnings = net_warnings(&source, &read.warnings);
+    let warnings = if read.warnings.is_empty() { Vec::new() } else { net_warnings(&source(), &read.warnings) };
     // the reader has already set constants that shape the net
     let left: Vec<_> = args.param.iter().filter(|(name, _)| !read.taken.contains(name)).cloned().collect();
     let net = replace_parameters(read.net, &left)?;
@@ -169,6 +169,9 @@ fn problem_note(fault: &pipe::Fault) -> Note {
 
 /// Returns the net with other values of rate parameters.
 fn replace_parameters(net: Net, values: &[(String, f64)]) -> Result<Net, Failure> {
+    if values.is_empty() {
+        return Ok(net);
+    }
     with_parameters(&net, values).map_err(|error| {
         let known: Vec<&str> = net.parameters().iter().map(|parameter| parameter.name.as_str()).collect();
         let unknown = |name: &String| {

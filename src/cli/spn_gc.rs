@@ -8,7 +8,7 @@ use tailspn::plan::JobPlan;
 use tailspn::stages::StagePlan;
 
 use crate::cli::args::SpnGcArgs;
-use crate::cli::convert::{export, format_of, put};
+use crate::cli::convert::{export_to, format_of};
 use crate::cli::estimate_stages;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure
         }
         plan @ JobPlan::Tasks(_) => return Err(only_whatif(&plan, "spn-gc")),
     };
-    put(&args.output, &export(&net, format, true, terminal)?, args.force, terminal)?;
+    export_to(&net, format, true, (&args.output, args.force), terminal)?;
     let (places, transitions) = (net.places().len(), net.transitions().len());
     terminal.tell(&format!("{places} places, {transitions} transitions, {} arcs", net.arcs().len()));
     Ok(Exit::Success)

@@ -1,6 +1,6 @@
 //! Atomic writes of files.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::path::Path;
 
 /// Prefix of the names of files that are being written. If the process is killed, such a file may remain.
@@ -12,6 +12,15 @@ pub const PREFIX: &str = ".tailspn-";
 ///
 /// An error of the operating system; in that case the old file, if any, is unchanged.
 pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    replace_with(path, |file| file.write_all(bytes))
+}
+
+/// As [`replace`], with the bytes that `write` writes.
+///
+/// # Errors
+///
+/// An error of `write` or of the operating system; in that case the old file, if any, is unchanged.
+pub fn replace_with<T>(path: &Path, write: impl FnOnce(&mut dyn io::Write) -> io::Result<T>) -> io::Result<T> {
     // a symbolic link is followed, so that it remains a link
     let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -24,8 +33,8 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
         builder.permissions(std::fs::Permissions::from_mode(mode & 0o777));
     }
     let mut file = builder.prefix(PREFIX).tempfile_in(folder)?;
-    file.write_all(bytes)?;
+    let written = write(&mut file)?;
     file.as_file().sync_all()?;
     file.persist(path)?;
-    Ok(())
+    Ok(written)
 }

@@ -10,12 +10,20 @@ pub struct Csr<T> {
 impl<T> Csr<T> {
     /// Rows from an iterator of rows.
     pub fn from_rows<R: IntoIterator<Item = T>>(rows: impl IntoIterator<Item = R>) -> Self {
-        let mut csr = Self { offsets: vec![0], items: Vec::new() };
-        for row in rows {
-            csr.items.extend(row);
-            csr.offsets.push(u32::try_from(csr.items.len()).expect("a net has fewer than 2^32 arcs"));
-        }
+        let mut csr = Self::empty();
+        rows.into_iter().for_each(|row| csr.push(row));
         csr
+    }
+
+    /// No rows.
+    pub(super) fn empty() -> Self {
+        Self { offsets: vec![0], items: Vec::new() }
+    }
+
+    /// Appends a row.
+    pub(super) fn push(&mut self, row: impl IntoIterator<Item = T>) {
+        self.items.extend(row);
+        self.offsets.push(u32::try_from(self.items.len()).expect("a net has fewer than 2^32 arcs"));
     }
 
     /// Creates rows of `items`; `offsets` has the start of each row, and the end of the last row.

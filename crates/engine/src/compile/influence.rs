@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use tailspn_common::graph::DisjointSets;
 
+use crate::compile::affected::Affected;
 use crate::compile::csr::Csr;
 use crate::compile::program::{Firing, Program, Value};
 use crate::net::ArcKind;
@@ -12,16 +13,15 @@ use crate::net::ArcKind;
 /// Computes the relations that follow from the arcs and timings of a program. Immediate transitions that write any of
 /// the counters `seen` are in one group.
 pub(super) fn fill(program: &mut Program, seen: &[u32]) {
-    let reads: Vec<BTreeSet<u32>> = (0..program.transitions()).map(|t| reads(program, t)).collect();
     let writes = program.writes();
     let mut readers = vec![Vec::new(); program.counters()];
-    for (t, counters) in (0_u32..).zip(&reads) {
-        for &counter in counters {
-            readers[counter as usize].push(t);
+    for t in 0..program.transitions() {
+        for counter in reads(program, t) {
+            readers[counter as usize].push(u32::try_from(t).expect("ids fit"));
         }
     }
     fill_groups(program, &readers, &writes, seen);
-    fill_affected(program, &readers, &writes);
+    fill_affected(program, readers, &writes);
     program.choice_weight = choice_weights(program);
 }
 
@@ -110,23 +110,30 @@ fn priority(program: &Program, t: usize) -> u32 {
     }
 }
 
-fn fill_affected(program: &mut Program, readers: &[Vec<u32>], writes: &Csr<u32>) {
-    let mut affects = Vec::with_capacity(writes.rows());
-    let mut affects_groups = Vec::with_capacity(writes.rows());
-    for t in 0..writes.rows() {
-        let mut touched: Vec<u32> =
-            writes.row(t).iter().flat_map(|&counter| readers[counter as usize].iter().copied()).collect();
-        touched.push(u32::try_from(t).expect("ids fit"));
-        touched.sort_unstable();
-        touched.dedup();
-        let groups: BTreeSet<u32> =
-            touched.iter().map(|&u| program.group_of[u as usize]).filter(|&g| g != u32::MAX).collect();
-        affects_groups.push(groups);
-        touched.retain(|&u| program.group_of[u as usize] == u32::MAX);
-        affects.push(touched);
+fn fill_affected(program: &mut Program, mut readers: Vec<Vec<u32>>, writes: &Csr<u32>) {
+    let group_of = |t: u32| Some(program.group_of[t as usize]).filter(|&group| group != u32::MAX);
+    // all immediate transitions that read a counter are in one group
+    let groups: Vec<Option<u32>> = readers.iter().map(|row| row.iter().find_map(|&t| group_of(t))).collect();
+    let affects_groups = Csr::from_rows((0_u32..).zip(0..writes.rows()).map(|(id, t)| {
+        let mut row: Vec<u32> = writes.row(t).iter().filter_map(|&counter| groups[counter as usize]).collect();
+        row.extend(group_of(id));
+        row.sort_unstable();
+        row.dedup();
+        row
+    }));
+    readers.iter_mut().for_each(|row| row.retain(|&t| group_of(t).is_none()));
+    program.affects = Affected::new(writes, &readers, |t| !program.is_immediate(t));
+    program.affects_groups = affects_groups;
+}
+
+/// Relation as in [`Program::affects`], with shared readers wherever it has this number of entries.
+#[cfg(test)]
+pub(crate) fn affected_sharing(program: &Program, hub: usize) -> Affected {
+    let mut readers = vec![Vec::new(); program.counters()];
+    for &t in &program.timed {
+        reads(program, t as usize).into_iter().for_each(|counter| readers[counter as usize].push(t));
     }
-    program.affects = Csr::from_rows(affects);
-    program.affects_groups = Csr::from_rows(affects_groups);
+    Affected::with_hubs(&program.writes(), &readers, |t| !program.is_immediate(t), hub)
 }
 
 /// Integer weights of the transitions of each group and priority whose weights are all constant. The weights are

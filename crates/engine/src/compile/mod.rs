@@ -4,6 +4,7 @@
 //! [`plan_schedule`] decides whether the program is a schedule, and explains why not. A [`Template`] is compiled once
 //! for nets that differ in rates only.
 
+mod affected;
 mod code;
 mod csr;
 mod influence;
@@ -14,8 +15,11 @@ mod program;
 mod schedule;
 mod template;
 
+pub use affected::Affected;
 pub use code::{Code, Op, lower};
 pub use csr::Csr;
+#[cfg(test)]
+pub(crate) use influence::affected_sharing;
 pub(crate) use influence::{exponent_of, integer_weights};
 pub(crate) use linear::IntegerSums;
 pub use linear::lower_reward;
@@ -68,7 +72,8 @@ pub enum CompileProblem {
 /// Every rate, weight or arc weight that is invalid after substituting parameters.
 pub fn compile(net: &Net) -> Result<Program, CompileError> {
     let mut errors = Vec::new();
-    let arcs = sort_arcs(net, &mut errors);
+    let capacity: Vec<Option<u32>> = net.places().iter().map(|p| p.capacity).collect();
+    let arcs = ArcRows::of(net, &capacity, &mut errors);
     let firing: Vec<Firing> = net
         .transitions()
         .iter()
@@ -83,32 +88,26 @@ pub fn compile(net: &Net) -> Result<Program, CompileError> {
         .filter(|&t| !matches!(firing[t], Firing::Immediate { .. }))
         .map(|t| u32::try_from(t).expect("ids fit"))
         .collect();
-    let capacity: Vec<Option<u32>> = net.places().iter().map(|p| p.capacity).collect();
-    let term_rows = |pick: fn(&TransitionArcs) -> &BTreeMap<u32, u32>| {
-        Csr::from_rows(arcs.iter().map(|a| pick(a).iter().map(|(&counter, &weight)| Term { counter, weight })))
-    };
-    let changes: Vec<Vec<Change>> = arcs.iter().map(TransitionArcs::changes).collect();
-    let rooms = Csr::from_rows(arcs.iter().zip(&changes).map(|(a, c)| rooms(a, c, &capacity, classes)));
     let mut program = Program {
         place_names: net.places().iter().map(|p| p.id.clone()).collect(),
         transition_names: net.transitions().iter().map(|t| t.id.clone()).collect(),
         class_names: net.classes().iter().map(|c| c.id.clone()).collect(),
         initial,
         capacity,
-        inputs: term_rows(|a| &a.inputs),
-        tests: term_rows(|a| &a.tests),
-        inhibitors: term_rows(|a| &a.inhibitors),
-        outputs: term_rows(|a| &a.outputs),
-        changes: Csr::from_rows(changes),
-        rooms,
-        dynamic: Csr::from_rows(arcs.into_iter().map(|a| a.dynamic)),
+        inputs: arcs.inputs,
+        tests: arcs.tests,
+        inhibitors: arcs.inhibitors,
+        outputs: arcs.outputs,
+        changes: arcs.changes,
+        rooms: arcs.rooms,
+        dynamic: arcs.dynamic,
         firing,
         timed,
-        groups: Csr::from_rows(Vec::<Vec<u32>>::new()),
+        groups: Csr::empty(),
         group_of: Vec::new(),
         choice_weight: Vec::new(),
-        affects: Csr::from_rows(Vec::<Vec<u32>>::new()),
-        affects_groups: Csr::from_rows(Vec::<Vec<u32>>::new()),
+        affects: Affected::none(),
+        affects_groups: Csr::empty(),
     };
     influence::fill(&mut program, &[]);
     Ok(program)
@@ -181,34 +180,99 @@ fn rooms(arcs: &TransitionArcs, changes: &[Change], capacity: &[Option<u32>], cl
 /// Maximum constant arc weight, so that sums of a few weights fit 32 bits.
 const MAX_ARC_WEIGHT: f64 = 2_147_483_647.0;
 
-fn sort_arcs(net: &Net, errors: &mut Vec<CompileProblem>) -> Vec<TransitionArcs> {
-    let mut sorted = vec![TransitionArcs::default(); net.transitions().len()];
-    for (position, arc) in net.arcs().iter().enumerate() {
-        let row = &mut sorted[arc.transition.index()];
-        let listed = arc.weights.iter().map(|w| (w.class.index(), &w.weight));
-        for (class, weight) in listed {
-            let counter = code::counter(net, arc.place.index(), class);
-            let weight = lower(net, weight);
-            match weight.as_constant() {
-                None => row.dynamic.push(DynamicArc { kind: arc.kind, counter, weight }),
-                Some(value) => {
-                    let whole = value.round();
-                    if !(0.0..=MAX_ARC_WEIGHT).contains(&whole) {
-                        errors.push(CompileProblem::BadArcWeight { arc: arc.id.clone(), position, value });
-                        continue;
+/// The arcs of all transitions, as in [`Program`].
+struct ArcRows {
+    inputs: Csr<Term>,
+    tests: Csr<Term>,
+    inhibitors: Csr<Term>,
+    outputs: Csr<Term>,
+    changes: Csr<Change>,
+    rooms: Csr<Room>,
+    dynamic: Csr<DynamicArc>,
+}
+
+impl ArcRows {
+    /// Sorts the arcs of one transition after the other. Appends problems in the order of the arcs.
+    fn of(net: &Net, capacity: &[Option<u32>], errors: &mut Vec<CompileProblem>) -> Self {
+        let mut this = Self {
+            inputs: Csr::empty(),
+            tests: Csr::empty(),
+            inhibitors: Csr::empty(),
+            outputs: Csr::empty(),
+            changes: Csr::empty(),
+            rooms: Csr::empty(),
+            dynamic: Csr::empty(),
+        };
+        let mut found = Vec::new();
+        let arcs = by_transition(net);
+        let terms = |terms: &BTreeMap<u32, u32>| -> Vec<Term> {
+            terms.iter().map(|(&counter, &weight)| Term { counter, weight }).collect()
+        };
+        for t in 0..arcs.rows() {
+            let row = TransitionArcs::of(net, arcs.row(t), &mut found);
+            let changes = row.changes();
+            this.inputs.push(terms(&row.inputs));
+            this.tests.push(terms(&row.tests));
+            this.inhibitors.push(terms(&row.inhibitors));
+            this.outputs.push(terms(&row.outputs));
+            this.rooms.push(rooms(&row, &changes, capacity, net.classes().len()));
+            this.changes.push(changes);
+            this.dynamic.push(row.dynamic);
+        }
+        found.sort_by_key(|(position, _)| *position);
+        errors.extend(found.into_iter().map(|(_, problem)| problem));
+        this
+    }
+}
+
+/// Per transition: the positions of its arcs, ascending.
+fn by_transition(net: &Net) -> Csr<u32> {
+    let mut offsets = vec![0_u32; net.transitions().len() + 1];
+    for arc in net.arcs() {
+        offsets[arc.transition.index() + 1] += 1;
+    }
+    for t in 1..offsets.len() {
+        offsets[t] += offsets[t - 1];
+    }
+    let mut next = offsets.clone();
+    let mut positions = vec![0; net.arcs().len()];
+    for (position, arc) in (0..).zip(net.arcs()) {
+        let at = &mut next[arc.transition.index()];
+        positions[*at as usize] = position;
+        *at += 1;
+    }
+    Csr::from_parts(offsets, positions)
+}
+
+impl TransitionArcs {
+    /// The arcs at these positions. Appends problems, each with the position of its arc.
+    fn of(net: &Net, positions: &[u32], errors: &mut Vec<(usize, CompileProblem)>) -> Self {
+        let mut row = Self::default();
+        for position in positions.iter().map(|&position| position as usize) {
+            let arc = &net.arcs()[position];
+            for w in &arc.weights {
+                let counter = code::counter(net, arc.place.index(), w.class.index());
+                let weight = lower(net, &w.weight);
+                match weight.as_constant() {
+                    None => row.dynamic.push(DynamicArc { kind: arc.kind, counter, weight }),
+                    Some(value) => {
+                        let whole = value.round();
+                        if (0.0..=MAX_ARC_WEIGHT).contains(&whole) {
+                            row.add(arc.kind, counter, whole as u32);
+                        } else {
+                            let arc = arc.id.clone();
+                            errors.push((position, CompileProblem::BadArcWeight { arc, position, value }));
+                        }
                     }
-                    row.add(arc.kind, counter, whole as u32);
                 }
             }
         }
-    }
-    // arcs of one kind must not read a counter both as constant and as dynamic, because the dynamic path would miss one
-    for row in &mut sorted {
+        // arcs of one kind must not read a counter both as constant and as dynamic, because the dynamic path would miss one
         if !row.dynamic.is_empty() {
             row.make_dynamic();
         }
+        row
     }
-    sorted
 }
 
 impl TransitionArcs {

@@ -1,5 +1,6 @@
 //! The compiled net: flat arrays, dense numbers. The single input of simulation and solution.
 
+use crate::compile::affected::Affected;
 use crate::compile::code::Code;
 use crate::compile::csr::Csr;
 use crate::net::{ArcKind, Law, Memory, Servers};
@@ -139,7 +140,7 @@ pub struct Program {
     /// Per transition: integer weight in its group if all weights of the group are constant, otherwise 0.
     pub choice_weight: Vec<u32>,
     /// Per transition: timed transitions that its firing can influence, including itself if it is timed.
-    pub affects: Csr<u32>,
+    pub affects: Affected,
     /// Per transition: groups that its firing can influence, including its own if it is immediate.
     pub affects_groups: Csr<u32>,
 }

@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 
 use crate::Problems;
+use crate::net::Net;
 use crate::net::expr::{self, Expr, ExprError, Names};
 use crate::net::ids::{ClassId, ParameterId, PlaceId, TransitionId};
+use crate::net::index::{Lookup, NameIndex};
 use crate::net::parts::{
     Annotation, Arc, ArcKind, ClassWeight, Parameter, Place, Point, StateGroup, Timing, TokenClass, Transition,
 };
 use crate::net::problem::BuildError;
-use crate::net::{NameIndex, Net};
 
 /// Builds a net from parts.
 ///
@@ -36,7 +37,10 @@ pub struct NetBuilder {
     pub(super) arcs: Vec<Arc>,
     annotations: Vec<Annotation>,
     state_groups: Vec<StateGroup>,
+    /// The ids; names can still change.
     index: NameIndex,
+    /// True if names of places are found too, because they are those of a net.
+    searches_names: bool,
 }
 
 impl Net {
@@ -66,6 +70,7 @@ impl NetBuilder {
             annotations: Vec::new(),
             state_groups: Vec::new(),
             index: NameIndex::default(),
+            searches_names: false,
         }
     }
 
@@ -79,23 +84,24 @@ impl NetBuilder {
             arcs: net.arcs.clone(),
             annotations: net.annotations.clone(),
             state_groups: net.state_groups.clone(),
-            index: net.index.clone(),
+            index: NameIndex::of_ids(&net.places, &net.transitions, &net.classes, &net.parameters),
+            searches_names: true,
         }
     }
 
     /// Adds a token class.
     pub fn add_class(&mut self, class: TokenClass) -> ClassId {
         let id = ClassId::from_index(self.classes.len());
-        self.index.classes.entry(class.id.clone()).or_insert(id);
         self.classes.push(class);
+        self.index.classes.add_id(&self.classes, id.index());
         id
     }
 
     /// Adds a rate parameter.
     pub fn add_parameter(&mut self, parameter: Parameter) -> ParameterId {
         let id = ParameterId::from_index(self.parameters.len());
-        self.index.parameters.entry(parameter.name.clone()).or_insert(id);
         self.parameters.push(parameter);
+        self.index.parameters.add_id(&self.parameters, id.index());
         id
     }
 
@@ -107,8 +113,8 @@ impl NetBuilder {
     /// Adds a place.
     pub fn add_place(&mut self, place: Place) -> PlaceId {
         let id = PlaceId::from_index(self.places.len());
-        self.index.places.entry(place.id.clone()).or_insert(id);
         self.places.push(place);
+        self.index.places.add_id(&self.places, id.index());
         id
     }
 
@@ -120,8 +126,8 @@ impl NetBuilder {
     /// Adds a transition.
     pub fn add_transition(&mut self, transition: Transition) -> TransitionId {
         let id = TransitionId::from_index(self.transitions.len());
-        self.index.transitions.entry(transition.id.clone()).or_insert(id);
         self.transitions.push(transition);
+        self.index.transitions.add_id(&self.transitions, id.index());
         id
     }
 
@@ -219,13 +225,21 @@ impl NetBuilder {
     }
 
     /// Looks up the parts that were added so far.
-    pub fn names(&self) -> &impl Names {
-        &self.index
+    pub fn names(&self) -> impl Names {
+        let Self { places, classes, parameters, index, searches_names, .. } = self;
+        Lookup { places, classes, parameters, index, searches_names: *searches_names }
+    }
+
+    /// Ids of the places and then of the transitions that were added so far.
+    #[cfg(feature = "xml")]
+    pub(crate) fn node_ids(&self) -> impl Iterator<Item = &str> {
+        let transitions = self.transitions.iter().map(|transition| transition.id.as_str());
+        self.places.iter().map(|place| place.id.as_str()).chain(transitions)
     }
 
     /// Looks up a transition that was added so far.
     pub fn find_transition(&self, id: &str) -> Option<TransitionId> {
-        self.index.transitions.get(id).copied()
+        self.index.transition(&self.transitions, id)
     }
 
     /// Parses an expression over the parts that were added so far.
@@ -234,7 +248,7 @@ impl NetBuilder {
     ///
     /// The byte span of a syntax error, or of a name that was not added.
     pub fn expression(&self, text: &str) -> Result<Expr, ExprError> {
-        expr::resolve(&expr::parse(text)?, &self.index)
+        expr::resolve(&expr::parse(text)?, &self.names())
     }
 
     /// The net, or everything that is wrong with it.
@@ -248,16 +262,8 @@ impl NetBuilder {
         }
         Problems::check(self.problems())?;
         self.make_canonical();
-        for (i, place) in self.places.iter().enumerate() {
-            if !place.name.is_empty() {
-                self.index.places.entry(place.name.clone()).or_insert(PlaceId::from_index(i));
-            }
-        }
-        for (i, transition) in self.transitions.iter().enumerate() {
-            if !transition.name.is_empty() {
-                self.index.transitions.entry(transition.name.clone()).or_insert(TransitionId::from_index(i));
-            }
-        }
+        (0..self.places.len()).for_each(|i| self.index.places.add_name(&self.places, i));
+        (0..self.transitions.len()).for_each(|i| self.index.transitions.add_name(&self.transitions, i));
         Ok(Net {
             name: self.name,
             classes: self.classes,

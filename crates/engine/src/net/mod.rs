@@ -10,6 +10,7 @@ mod builder;
 mod difference;
 pub(crate) mod enabling;
 mod ids;
+mod index;
 mod key;
 mod law;
 mod parts;
@@ -30,12 +31,12 @@ pub use parts::{
 pub use problem::{BuildError, BuildProblem, PartRef};
 
 use expr::{ExprError, Leaf, NamedLeaf, Names};
-use std::collections::HashMap;
+use index::{Lookup, NameIndex};
 
 /// A generalized stochastic Petri net: immutable, checked, in file order.
 ///
 /// Equality compares everything that a file can store, including the drawing.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Net {
     name: String,
     classes: Vec<TokenClass>,
@@ -46,15 +47,6 @@ pub struct Net {
     annotations: Vec<Annotation>,
     state_groups: Vec<StateGroup>,
     index: NameIndex,
-}
-
-/// Ids and names of the parts of a net, for looking them up.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct NameIndex {
-    places: HashMap<String, PlaceId>,
-    transitions: HashMap<String, TransitionId>,
-    classes: HashMap<String, ClassId>,
-    parameters: HashMap<String, ParameterId>,
 }
 
 impl Net {
@@ -110,12 +102,12 @@ impl Net {
 
     /// The place with this id, otherwise the place with this name.
     pub fn find_place(&self, id: &str) -> Option<PlaceId> {
-        self.index.places.get(id).copied()
+        self.names().place(id)
     }
 
     /// The transition with this id, otherwise the transition with this name.
     pub fn find_transition(&self, id: &str) -> Option<TransitionId> {
-        self.index.transitions.get(id).copied()
+        self.index.transition(&self.transitions, id)
     }
 
     /// Parses an expression over the places, classes and parameters of this net.
@@ -133,7 +125,17 @@ impl Net {
     ///
     /// The first name that the net does not have, with its byte span.
     pub fn resolved(&self, expression: &Expr<NamedLeaf>) -> Result<Expr, ExprError> {
-        expr::resolve(expression, &self.index)
+        expr::resolve(expression, &self.names())
+    }
+
+    fn names(&self) -> Lookup<'_> {
+        Lookup {
+            places: &self.places,
+            classes: &self.classes,
+            parameters: &self.parameters,
+            index: &self.index,
+            searches_names: false,
+        }
     }
 
     /// The text of an expression of this net.
@@ -149,16 +151,17 @@ impl Net {
     }
 }
 
-impl Names for NameIndex {
-    fn place(&self, name: &str) -> Option<PlaceId> {
-        self.places.get(name).copied()
-    }
-
-    fn class(&self, name: &str) -> Option<ClassId> {
-        self.classes.get(name).copied()
-    }
-
-    fn parameter(&self, name: &str) -> Option<ParameterId> {
-        self.parameters.get(name).copied()
+impl PartialEq for Net {
+    fn eq(&self, other: &Self) -> bool {
+        // the index follows from the parts
+        let Self { name, classes, parameters, places, transitions, arcs, annotations, state_groups, index: _ } = self;
+        *name == other.name
+            && *classes == other.classes
+            && *parameters == other.parameters
+            && *places == other.places
+            && *transitions == other.transitions
+            && *arcs == other.arcs
+            && *annotations == other.annotations
+            && *state_groups == other.state_groups
     }
 }

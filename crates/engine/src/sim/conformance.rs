@@ -1,6 +1,6 @@
 //! Tests that all engines must pass, on nets that several of them can run.
 
-use crate::compile::{Program, compile, plan_schedule};
+use crate::compile::{Program, affected_sharing, compile, plan_schedule};
 use crate::net::{Branch, Law, NetBuilder, PlaceId, Servers, Timing};
 use crate::sim::simd::Level;
 use crate::sim::{EngineChoice, Ensemble, Goal, Group, Question, Samples, Unwatched, run};
@@ -173,6 +173,21 @@ fn schedule_and_clock_form_agree_bit_for_bit() {
         assert_eq!(schedule.passage_times, clock.passage_times);
         assert_eq!(schedule, clock);
         assert!(schedule.passage.count() == 1_000 && schedule.groups[0].first.count() < 1_000);
+    }
+}
+
+/// Lists of influenced transitions that transitions share, instead of a list for each, change no bit.
+#[test]
+fn shared_lists_of_influences_do_not_change_any_number() {
+    let question = Question { horizon: Some(40.0), tokens: true, throughput: true, ..Question::default() };
+    let nets = [straggling_tasks(5, &[]), straggling_tasks(5, &all_laws()), two_loops(3)];
+    for (i, program) in nets.iter().enumerate() {
+        let shared = Program { affects: affected_sharing(program, 0), ..program.clone() };
+        assert!((0..program.transitions()).any(|t| !shared.affects.is_whole(t)));
+        for form in [EngineChoice::Clock, EngineChoice::Direct].into_iter().take(if i == 1 { 1 } else { 2 }) {
+            let [one, two] = [program, &shared].map(|program| times(program, &question, engine(form, 300)));
+            assert_eq!(one, two, "{i} {form:?}");
+        }
     }
 }
 

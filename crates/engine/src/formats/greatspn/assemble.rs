@@ -309,7 +309,7 @@ impl Assembler<'_> {
                 other => Expr::Leaf(other.clone()),
             })
         });
-        shaped.and_then(|shaped| expr::resolve(&shaped, self.builder.names())).map_err(|error| error.to_string())
+        shaped.and_then(|shaped| expr::resolve(&shaped, &self.builder.names())).map_err(|error| error.to_string())
     }
 
     fn parsed(&mut self, what: &str, text: &Text<'_>) -> Option<Expr<NamedLeaf>> {

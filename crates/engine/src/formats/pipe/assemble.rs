@@ -80,19 +80,18 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
             self.class(TokenClass::default_class(), 0..0);
         }
         self.nodes.reserve(raw.places.len() + raw.transitions.len());
-        for place in &raw.places {
-            self.place(place);
-        }
-        for place in &raw.places {
-            self.place_name(place);
-        }
+        // parts of the file that are not needed again are dropped, because they take as much memory as the net
+        let places = std::mem::take(&mut raw.places);
+        places.iter().for_each(|place| self.place(place));
+        places.iter().for_each(|place| self.place_name(place));
+        drop(places);
         for parameter in &raw.parameters {
             self.parameter(parameter);
         }
-        self.note_missing_priorities(&raw.transitions);
-        for transition in &raw.transitions {
-            self.transition(transition);
-        }
+        let transitions = std::mem::take(&mut raw.transitions);
+        self.note_missing_priorities(&transitions);
+        transitions.iter().for_each(|transition| self.transition(transition));
+        drop(transitions);
         for annotation in std::mem::take(&mut raw.annotations) {
             self.builder.add_annotation(annotation);
         }
@@ -166,7 +165,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         let capacity = capacity.and_then(|text| count(self.notes, what("the capacity of "), &of_one_class(text)));
         let place = Place {
             id: id.to_owned(),
-            name: raw.node.name.clone(),
+            name: raw.node.name.clone().into_owned(),
             initial: marking,
             capacity: capacity.filter(|c| *c > 0 || from_instruction),
             position: raw.node.position,
@@ -186,7 +185,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
     }
 
     fn place_name(&mut self, raw: &RawPlace<'t>) {
-        let name = raw.node.name.as_str();
+        let name = &*raw.node.name;
         let Some(place) = self.nodes.get(&raw.node.id.value).and_then(|n| n.place) else { return };
         if name.is_empty() || name == raw.node.id.value {
             return;
@@ -267,7 +266,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         let immediate = matches!(timing, Timing::Immediate { .. });
         let transition = Transition {
             id: id.to_owned(),
-            name: raw.node.name.clone(),
+            name: raw.node.name.clone().into_owned(),
             timing,
             position: raw.node.position,
             orientation: raw.orientation,

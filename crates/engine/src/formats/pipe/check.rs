@@ -10,9 +10,10 @@ use tailspn_common::graph::topological_order;
 
 use crate::formats::pipe::finding::{PipeFinding, PipeVersion, Severity};
 use crate::formats::pipe::grammar;
+use crate::formats::pipe::loss::WriteWarning;
 use crate::formats::pipe::options::{ReadOptions, Reading};
 use crate::formats::pipe::read::read;
-use crate::formats::pipe::write::Written;
+use crate::formats::pipe::write::{Streamed, Written};
 use crate::net::expr::{BinaryOp, Expr};
 use crate::net::{
     Arc, ArcKind, ClassId, ClassWeight, Delay, Memory, Net, ParameterId, PartRef, PlaceId, Servers, Timing,
@@ -42,8 +43,17 @@ pub fn pipe_report(net: &Net) -> Vec<PipeFinding> {
 pub fn written_report(written: &Written) -> Vec<PipeFinding> {
     let options = ReadOptions { instructions: Reading::Pipe43, ..ReadOptions::default() };
     let Ok(read) = read(written.xml.as_bytes(), &options) else { return Vec::new() };
-    let mut report = pipe_report(&read.net);
-    let known: HashSet<PartRef> = written.warnings.iter().filter_map(|warning| warning.part).collect();
+    not_known(pipe_report(&read.net), &written.warnings)
+}
+
+/// As [`written_report`], for a net that PIPE loads as it is ([`Streamed::is_plain`]), so that the file need not be read.
+pub fn plain_report(net: &Net, streamed: &Streamed) -> Vec<PipeFinding> {
+    not_known(pipe_report(net), &streamed.warnings)
+}
+
+/// Removes notes, and findings about parts that have a warning.
+fn not_known(mut report: Vec<PipeFinding>, warnings: &[WriteWarning]) -> Vec<PipeFinding> {
+    let known: HashSet<PartRef> = warnings.iter().filter_map(|warning| warning.part).collect();
     report.retain(|finding| finding.severity > Note && finding.part.is_none_or(|part| !known.contains(&part)));
     report
 }

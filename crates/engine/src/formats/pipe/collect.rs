@@ -122,6 +122,7 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
             let tagged = part("tagged").is_some();
             let (id, kind, path) = (part("arc"), part("kind"), instructions.path(self.notes).unwrap_or_default());
             let tag = element.span();
+            let kind = special(kind);
             self.net.arcs.push(RawArc { id, tag, source, target, kind, weight: None, path, tagged, instructions });
         } else if let Some(name) = part("parameter") {
             let by_position = part("value-by-position");
@@ -159,7 +160,7 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
         };
         let name = instructions.get("name").or(name.as_ref());
         // a name that only repeats the id does not count
-        let name = name.filter(|name| name.value != id.value).map(|name| name.value.clone().into_owned());
+        let name = name.filter(|name| name.value != id.value).map(|name| name.value.clone());
         let position = instructions.point(self.notes, "position").unwrap_or_else(|| position(element));
         let offset = instructions.point(self.notes, "name-offset").unwrap_or_else(|| Some(label_offset(element)));
         Some(RawNode {
@@ -206,7 +207,7 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
                 "graphics" | "name" | "orientation" | "guard" | INSTRUCTION => {}
                 "delay" => self.time_interval(child, &node.id),
                 "toolspecific" => {
-                    stochastic = stochastic.or_else(|| self.pnml_tool(child));
+                    stochastic = stochastic.or_else(|| self.pnml_tool(child).map(Box::new));
                     rate_definition = rate_definition.or_else(|| child.attribute("rateDefinition"));
                     self.net.traces.jarp |= child.attribute("tool").is_some_and(|t| t.value == "JARP");
                     if child.attribute("externalClass").is_some() {
@@ -289,7 +290,7 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
             tag: element.span(),
             source,
             target,
-            kind,
+            kind: special(kind),
             weight,
             path,
             tagged: tagged.unwrap_or(false) || instructions.get("tagged").is_some(),
@@ -383,6 +384,11 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
             format!("`<{name}>` in {what} has no meaning here; ignored")
         });
     }
+}
+
+/// The kind of an arc, unless it is written as an ordinary arc.
+fn special(kind: Option<Text<'_>>) -> Option<Box<Text<'_>>> {
+    kind.filter(|kind| kind.value != "normal").map(Box::new)
 }
 
 /// The value of a child element, or of a child of the element's part for tailspn.

@@ -94,17 +94,16 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
     }
 
     /// The node whose id matches if letter case is ignored.
-    fn folded(&mut self, raw: &RawNet<'t>, id: &str) -> Option<Node> {
+    fn folded(&mut self, id: &str) -> Option<Node> {
         let reading = self.assembler.options.id_case;
         if reading == Reading::Pipe5 {
             return None;
         }
         if self.folded.is_none() {
             let mut folded: HashMap<String, Option<Node>> = HashMap::new();
-            let places = raw.places.iter().map(|p| &p.node.id);
-            for id in places.chain(raw.transitions.iter().map(|t| &t.node.id)) {
-                let Some(node) = self.assembler.nodes.get(&id.value).copied() else { continue };
-                let entry = folded.entry(id.value.to_lowercase());
+            for id in self.assembler.builder.node_ids() {
+                let Some(node) = self.assembler.nodes.get(id).copied() else { continue };
+                let entry = folded.entry(id.to_lowercase());
                 if reading == Reading::Pipe43 {
                     // the last one wins
                     let known = entry.or_insert(None);
@@ -121,13 +120,13 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
     }
 
     /// The node of this id.
-    fn node(&mut self, raw: &RawNet<'t>, arc: &RawArc<'t>, end: &'static str, id: &Text<'t>) -> Option<Node> {
+    fn node(&mut self, arc: &RawArc<'t>, end: &'static str, id: &Text<'t>) -> Option<Node> {
         let exact = self.assembler.nodes.get(&*id.value).copied();
         let ignores_case = self.assembler.options.id_case == Reading::Pipe43;
         if let Some(node) = exact.filter(|_| !ignores_case) {
             return Some(node);
         }
-        let folded = self.folded(raw, &id.value);
+        let folded = self.folded(&id.value);
         if folded.is_some() && exact.is_none() {
             self.assembler.notes.odd(id.span.clone(), Oddity::LetterCase, || {
                 format!(
@@ -145,8 +144,8 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
     }
 
     /// The place, the transition, and true if the arc leaves the place.
-    fn ends(&mut self, raw: &RawNet<'t>, arc: &RawArc<'t>) -> Option<(PlaceId, TransitionId, bool)> {
-        let (source, target) = (self.node(raw, arc, "source", &arc.source), self.node(raw, arc, "target", &arc.target));
+    fn ends(&mut self, arc: &RawArc<'t>) -> Option<(PlaceId, TransitionId, bool)> {
+        let (source, target) = (self.node(arc, "source", &arc.source), self.node(arc, "target", &arc.target));
         let (source, target) = (source?, target?);
         let from_place = source.place.zip(target.transition);
         let from_transition = target.place.zip(source.transition);
@@ -174,7 +173,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
 
     fn arc<'r>(&mut self, net: &'r RawNet<'t>, raw: &'r RawArc<'t>, ids: &mut Ids<'r>) {
         let id = self.id(net, raw, ids);
-        let Some((place, transition, from_place)) = self.ends(net, raw) else { return };
+        let Some((place, transition, from_place)) = self.ends(raw) else { return };
         let Some(kind) = self.kind(raw, from_place) else { return };
         let Some((kind, weights)) = self.weights(raw, kind, &id) else { return };
         self.assembler.spans.arcs.push(raw.tag.clone());
@@ -299,9 +298,9 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
     }
 
     fn list(&mut self, text: &Text<'t>, what: What<'_>, by_position: bool) -> Option<Vec<ClassWeight>> {
-        let mut weights = Vec::new();
         let mut fine = true;
         let entries = class_list(&text.value, if by_position { &[] } else { &self.assembler.odd_class_ids });
+        let mut weights = Vec::with_capacity(entries.len());
         for entry in entries {
             let class = match entry.class {
                 Some(range) if by_position => {

@@ -91,7 +91,7 @@ mod neighbours;
 #[cfg(test)]
 mod roundtrip;
 
-pub use check::{pipe_report, written_report};
+pub use check::{pipe_report, plain_report, written_report};
 pub use dialect::Dialect;
 pub use encoding::decode;
 pub use finding::{PipeFinding, PipeVersion, Severity};
@@ -101,5 +101,5 @@ pub use options::{ReadOptions, Reading};
 pub(super) use problem::spot;
 pub use problem::{Fault, Oddity, ReadError, ReadProblem, Spot, Warning};
 pub use read::{ReadNet, read};
-pub use write::{Target, WriteOptions, Written, write};
+pub use write::{Streamed, Target, WriteOptions, Written, write, write_to};
 pub use write_pnml::write_pnml;

@@ -1,5 +1,6 @@
 //! The parts of a file as written, with ids not yet resolved.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -13,7 +14,7 @@ use crate::net::{Annotation, PathPoint, Point, StateGroup, TokenClass};
 pub(super) struct RawNode<'t> {
     pub(super) id: Text<'t>,
     pub(super) tag: Range<usize>,
-    pub(super) name: String,
+    pub(super) name: Cow<'t, str>,
     pub(super) position: Option<Point>,
     pub(super) label_offset: Point,
     pub(super) instructions: Instructions<'t>,
@@ -38,7 +39,7 @@ pub(super) struct RawTransition<'t> {
     pub(super) infinite_server: bool,
     pub(super) priority: Option<Text<'t>>,
     pub(super) fixed_delay: Option<Text<'t>>,
-    pub(super) stochastic: Option<Stochastic<'t>>,
+    pub(super) stochastic: Option<Box<Stochastic<'t>>>,
 }
 
 /// An arc as written in the file, or in an instruction.
@@ -48,7 +49,8 @@ pub(super) struct RawArc<'t> {
     pub(super) tag: Range<usize>,
     pub(super) source: Text<'t>,
     pub(super) target: Text<'t>,
-    pub(super) kind: Option<Text<'t>>,
+    /// `None` for an ordinary arc.
+    pub(super) kind: Option<Box<Text<'t>>>,
     pub(super) weight: Option<Text<'t>>,
     pub(super) path: Vec<PathPoint>,
     pub(super) tagged: bool,

@@ -90,7 +90,7 @@ impl<'t> Collector<'_, '_, 't> {
         Some(RawNode {
             id,
             tag: element.span(),
-            name: name.map(|name| name.value.into_owned()).unwrap_or_default(),
+            name: name.map(|name| name.value).unwrap_or_default(),
             position: point("positionX", "positionY"),
             label_offset: point("nameOffsetX", "nameOffsetY").unwrap_or_default(),
             instructions: Instructions::default(),
@@ -172,7 +172,17 @@ impl<'t> Collector<'_, '_, 't> {
         let weight = weight.map(|weight| self.net.tapaal.constants.get(&*weight.value).cloned().unwrap_or(weight));
         let (tag, instructions) = (element.span(), Instructions::default());
         let path = Vec::new();
-        self.net.arcs.push(RawArc { id, tag, source, target, kind, weight, path, tagged: false, instructions });
+        self.net.arcs.push(RawArc {
+            id,
+            tag,
+            source,
+            target,
+            kind: kind.map(Box::new),
+            weight,
+            path,
+            tagged: false,
+            instructions,
+        });
     }
 
     fn label(&mut self, element: Element<'_, 't>) {
@@ -211,8 +221,8 @@ fn join<'t>(net: &mut RawNet<'t>, tapaal: &Tapaal<'t>) {
     let qualified = |component: &str, id: &str| format!("{component}.{id}");
     let mut names: HashMap<(String, String), String> = HashMap::new();
     let mut rename = |node: &mut RawNode<'t>, component: &str, shared: &HashSet<String>| {
-        let own = if node.name.is_empty() { node.id.value.clone().into_owned() } else { node.name.clone() };
-        let name = if shared.contains(&own) { own } else { qualified(component, &node.id.value) };
+        let own = if node.name.is_empty() { &*node.id.value } else { &*node.name };
+        let name = if shared.contains(own) { own.to_owned() } else { qualified(component, &node.id.value) };
         names.insert((component.to_owned(), node.id.value.clone().into_owned()), name.clone());
         node.id.value = name.into();
     };

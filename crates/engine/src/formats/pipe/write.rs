@@ -5,6 +5,7 @@
 
 use std::collections::HashSet;
 use std::fmt::Write as _;
+use std::io;
 
 use crate::formats::layout;
 use crate::formats::pipe::escape::{attribute, content, is_writable};
@@ -72,11 +73,48 @@ pub fn write(net: &Net, options: &WriteOptions) -> Written {
     Written { xml: writer.xml, warnings: writer.warnings }
 }
 
+/// What [`write_to`] found out about a net.
+#[derive(Clone, Debug)]
+pub struct Streamed {
+    /// Parts that PIPE loads differently.
+    pub warnings: Vec<WriteWarning>,
+    /// True if PIPE loads the net itself, because no part needed an instruction or other parts.
+    pub is_plain: bool,
+}
+
+/// Writes a net as [`write`] does, but element by element to `out`, so that the text is never in memory as a whole.
+///
+/// # Errors
+///
+/// An error of `out`.
+pub fn write_to(net: &Net, options: &WriteOptions, out: &mut dyn io::Write) -> io::Result<Streamed> {
+    let mut warnings = Vec::new();
+    let expanded = options.expand_erlang.then(|| erlang::expand(net, &mut warnings));
+    let written = expanded.as_ref().unwrap_or(net);
+    let mut writer = Writer::new(written, *options, warnings);
+    writer.out = Some(out);
+    writer.all();
+    writer.flush(0);
+    writer.failed?;
+    let same = written.places().len() == net.places().len();
+    Ok(Streamed { warnings: writer.warnings, is_plain: same && !writer.is_instructed })
+}
+
+/// Number of bytes of elements that are written together.
+pub(super) const PIECE: usize = 1 << 16;
+
 pub(super) struct Writer<'n> {
     pub(super) net: &'n Net,
     pub(super) options: WriteOptions,
     pub(super) names: NameTable,
+    /// The text, without the part that was already written to `out`.
     pub(super) xml: String,
+    /// Where the text goes; if not set, it stays in `xml`.
+    out: Option<&'n mut (dyn io::Write + 'n)>,
+    /// The first error of `out`.
+    failed: io::Result<()>,
+    /// True if a part has an instruction, or exists only for PIPE.
+    is_instructed: bool,
     pub(super) warnings: Vec<WriteWarning>,
     /// Places used in expressions: PIPE 4.3 would look for their names instead of their ids.
     named_in_expressions: HashSet<PlaceId>,
@@ -105,7 +143,6 @@ impl<'n> Writer<'n> {
         });
         let positions = layout::Layout::of(net);
         let names = NameTable::of_net(net);
-        let xml = String::with_capacity(600 * (net.places().len() + net.transitions().len() + net.arcs().len()));
         let mut arcs_of = vec![Vec::new(); net.transitions().len()];
         for (i, arc) in net.arcs().iter().enumerate() {
             arcs_of[arc.transition.index()].push(i);
@@ -116,7 +153,10 @@ impl<'n> Writer<'n> {
             net,
             options,
             names,
-            xml,
+            xml: String::new(),
+            out: None,
+            failed: Ok(()),
+            is_instructed: false,
             warnings,
             named_in_expressions,
             positions,
@@ -135,6 +175,7 @@ impl<'n> Writer<'n> {
         self.check_characters();
         if !self.net.name().is_empty() {
             self.instruction(&[("net-name", self.net.name().to_owned())]);
+            self.is_instructed = false;
             self.xml.push('\n');
         }
         self.classes();
@@ -142,6 +183,7 @@ impl<'n> Writer<'n> {
         self.parameters();
         for i in 0..self.net.places().len() {
             self.place(PlaceId::from_index(i));
+            self.flush(PIECE);
         }
         let complements = complement::of(self.net);
         for place in &complements.places {
@@ -152,11 +194,23 @@ impl<'n> Writer<'n> {
         }
         for i in 0..self.net.transitions().len() {
             self.transition(TransitionId::from_index(i));
+            self.flush(PIECE);
         }
+        self.is_instructed |= !complements.places.is_empty();
         self.arcs(&complements);
         self.state_groups();
         self.check_unexpected();
         self.xml.push_str("</net>\n</pnml>\n");
+    }
+
+    /// Writes the text so far to `out`, if it has more than `size` bytes.
+    pub(super) fn flush(&mut self, size: usize) {
+        if let Some(out) = self.out.as_mut().filter(|_| self.xml.len() > size) {
+            if self.failed.is_ok() {
+                self.failed = out.write_all(self.xml.as_bytes());
+            }
+            self.xml.clear();
+        }
     }
 
     pub(super) fn layout(&self) -> &layout::Layout {
@@ -183,6 +237,7 @@ impl<'n> Writer<'n> {
         if pairs.is_empty() {
             return;
         }
+        self.is_instructed = true;
         self.xml.push_str("<?tailspn");
         for (key, value) in pairs {
             let _ = write!(self.xml, " {key}=\"{}\"", attribute(value));

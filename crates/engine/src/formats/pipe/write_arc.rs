@@ -8,7 +8,7 @@ use crate::formats::pipe::escape::{attribute, content};
 use crate::formats::pipe::instructions::path_text;
 use crate::formats::pipe::loss::Loss;
 use crate::formats::pipe::names::arc_weight;
-use crate::formats::pipe::write::{ONLY_FOR_PIPE, Target, Writer};
+use crate::formats::pipe::write::{ONLY_FOR_PIPE, PIECE, Target, Writer};
 use crate::formats::pipe::write_transition::positional_text;
 use crate::net::expr::{BinaryOp, Expr, Leaf};
 use crate::net::{Arc, ArcKind, ClassId, ClassWeight, PartRef, PlaceId, TransitionId};
@@ -62,7 +62,12 @@ impl Writer<'_> {
         }
         for (i, arc) in net.arcs().iter().enumerate() {
             self.warn_of(i, arc, complements, &users);
-            if plain[i] { self.plain_arc(i, arc) } else { self.arc_instruction(arc) }
+            if plain[i] {
+                self.plain_arc(i, arc)
+            } else {
+                self.arc_instruction(arc)
+            }
+            self.flush(PIECE);
         }
         for (slot, users) in &users {
             let users: Vec<_> = users.iter().filter(|i| !complements.inhibitors.contains(i)).collect();

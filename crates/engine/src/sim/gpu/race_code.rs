@@ -20,6 +20,9 @@ const ROW_WORDS: usize = 24;
 /// Words of a part of a row, which the shader loads together.
 pub(crate) const PART: usize = 4;
 const MAY_REACH: u32 = 1;
+/// Maximum number of words of the tables while transitions are listed: 1 GiB.
+const MOST_WORDS: usize = 1 << 28;
+const TOO_MANY: &str = "too many pairs of transitions influence each other";
 /// Stands for a position if there is no code or no capacity.
 pub(crate) const NONE: u32 = u32::MAX;
 
@@ -186,7 +189,7 @@ impl RaceCode {
             let inputs = self.list(program.inputs.row(t).iter().flat_map(|term| [term.counter, term.weight]));
             let changes =
                 self.list(program.changes.row(t).iter().flat_map(|change| [change.counter, change.by.cast_unsigned()]));
-            let affects = self.list(program.affects.row(t).iter().map(|&u| timed_places[u as usize]));
+            let affects = self.affects(program, t, &timed_places);
             let groups = self.list(program.affects_groups.row(t).iter().copied());
             for (i, (begin, end)) in [ranges, rooms, dynamic, inputs, changes, affects, groups].into_iter().enumerate()
             {
@@ -217,6 +220,17 @@ impl RaceCode {
         self.constants.flag("HAS_ROOMS", has_rooms);
         self.constants.flag("HAS_DYNAMIC", most_dynamic > 0);
         self.constants.word("MOST_DYNAMIC", most_dynamic.max(1));
+    }
+
+    /// Appends the places of the timed transitions that a firing of `t` influences.
+    fn affects(&mut self, program: &Program, t: usize, timed_places: &[u32]) -> (u32, u32) {
+        if self.tables.len() + program.affects.count(t) > MOST_WORDS {
+            if !self.obstacles.iter().any(|obstacle| obstacle == TOO_MANY) {
+                self.obstacles.push(TOO_MANY.to_owned());
+            }
+            return self.list([]);
+        }
+        self.list(program.affects.of(t).map(|u| timed_places[u as usize]))
     }
 
     /// Appends the capacities that limit transition `t`, if tokens have several classes; returns the start and the end of

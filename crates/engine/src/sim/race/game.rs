@@ -25,6 +25,10 @@ pub(crate) struct Rules<'a> {
     pub(crate) guards: Guards,
     /// Per transition: true if its firing may reach the goal or a marking to avoid.
     may_end: Vec<bool>,
+    /// Per transition: true if its firing influences only transitions of its own list, and no group.
+    is_plain: Vec<bool>,
+    /// True if the firing of some transition influences transitions that are not in its own list.
+    has_shared: bool,
     /// Result tick from which the goal counts.
     earliest: u64,
     /// Per group: its transition, if it has only one and the weight is constant and positive.
@@ -43,10 +47,13 @@ impl<'a> Rules<'a> {
             [t] if program.choice_weight[*t as usize] > 0 => Some(*t),
             _ => None,
         });
+        let is_plain = |t| program.affects.is_whole(t) && program.affects_groups.row(t).is_empty();
         Self {
             setup,
             guards: Guards::new(program),
             may_end: may_end.collect(),
+            is_plain: (0..program.transitions()).map(is_plain).collect(),
+            has_shared: !(0..program.transitions()).all(|t| program.affects.is_whole(t)),
             earliest: setup.clock.ticks(question.earliest),
             alone: alone.collect(),
             max_firings: question.max_firings.unwrap_or(MAX_FIRINGS).min(draws),
@@ -115,7 +122,7 @@ pub(crate) struct Game<'r, 'a, O> {
     /// Groups to check, each at most once.
     pending: Vec<u32>,
     waiting: Vec<bool>,
-    /// Timed transitions to check, each at most once, if immediate transitions have fired.
+    /// Timed transitions to check, each at most once, if the last firing was not plain.
     touched: Vec<u32>,
     marks: Vec<bool>,
     trail: Vec<u32>,
@@ -218,7 +225,7 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         if !self.touched.is_empty() {
             self.forget_touched();
         }
-        if self.program().affects_groups.row(t as usize).is_empty() {
+        if self.rules.is_plain[t as usize] {
             return Ok(Outcome::Tangible);
         }
         self.spread(t);
@@ -259,7 +266,7 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
     /// it.
     #[inline(always)]
     pub(crate) fn touched(&self, t: u32) -> &[u32] {
-        if self.touched.is_empty() { self.program().affects.row(t as usize) } else { &self.touched }
+        if self.touched.is_empty() { self.program().affects.own(t as usize) } else { &self.touched }
     }
 
     /// Returns true if the replication has used up its firings or the run is stopped.
@@ -388,16 +395,24 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
     /// Records which groups and timed transitions a firing of `t` can influence.
     fn spread(&mut self, t: u32) {
         let program = self.rules.setup.program;
-        for &u in program.affects.row(t as usize) {
-            if !self.marks[u as usize] {
-                self.marks[u as usize] = true;
-                self.touched.push(u);
-            }
+        self.touch(program.affects.own(t as usize));
+        if self.rules.has_shared {
+            program.affects.shared(t as usize).for_each(|list| self.touch(list));
         }
         for &group in program.affects_groups.row(t as usize) {
             if !self.waiting[group as usize] {
                 self.waiting[group as usize] = true;
                 self.pending.push(group);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn touch(&mut self, transitions: &[u32]) {
+        for &u in transitions {
+            if !self.marks[u as usize] {
+                self.marks[u as usize] = true;
+                self.touched.push(u);
             }
         }
     }
