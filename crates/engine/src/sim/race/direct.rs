@@ -83,10 +83,9 @@ impl<'a> DirectForm<'a> {
     ) -> Result<Stop, Fault> {
         let DirectState { units, ahead } = state;
         let (key, replication) = (self.rules.setup.key, game.replication());
-        units.reset();
         ahead.reset();
         if outcome == Outcome::Tangible {
-            self.look_at(game, units, 0..self.net.len())?;
+            units.fill(|place, before| self.units(game, place, before))?;
         }
         let mut now = game.now();
         loop {
@@ -126,18 +125,24 @@ impl<'a> DirectForm<'a> {
         places: impl Iterator<Item = usize>,
     ) -> Result<(), Fault> {
         for place in places {
-            let (gate, others) = (self.net.gate(place), units.others(place));
-            let now = match gate.servers {
-                0 => self.other_units(game, place)?,
-                _ => gate.units(&self.rules.guards, game.marking()),
-            };
-            // unchecked: one server with a constant rate
-            if now.saturating_add(others) > MOST_UNITS && gate.servers != 1 {
-                return Err(self.too_many(game, place));
-            }
-            units.set(place, now);
+            units.set(place, self.units(game, place, units.others(place))?);
         }
         Ok(())
+    }
+
+    /// The units of a transition in the current marking; `others` is the sum of the units of the other transitions.
+    #[inline(always)]
+    fn units<O: Observer>(&self, game: &Game<'_, 'a, O>, place: usize, others: u64) -> Result<u64, Fault> {
+        let gate = self.net.gate(place);
+        let units = match gate.servers {
+            0 => self.other_units(game, place)?,
+            _ => gate.units(&self.rules.guards, game.marking()),
+        };
+        // unchecked: one server with a constant rate
+        if units.saturating_add(others) > MOST_UNITS && gate.servers != 1 {
+            return Err(self.too_many(game, place));
+        }
+        Ok(units)
     }
 
     /// The units of a transition for which ranges do not suffice.

@@ -15,6 +15,8 @@ pub(super) struct Units {
     depth: u32,
     /// Number of the sum that is the first transition.
     first: usize,
+    /// Number of transitions.
+    timed: usize,
 }
 
 impl Units {
@@ -25,7 +27,7 @@ impl Units {
             first *= FAN;
             depth += 1;
         }
-        Self { sums: vec![0; first + timed.next_multiple_of(FAN).max(FAN)], depth, first }
+        Self { sums: vec![0; first + timed.next_multiple_of(FAN).max(FAN)], depth, first, timed }
     }
 
     /// The sum of all units.
@@ -40,9 +42,22 @@ impl Units {
         self.total() - self.sums[self.first + place]
     }
 
-    /// Sets all units to 0.
-    pub(super) fn reset(&mut self) {
-        self.sums.fill(0);
+    /// Sets the units of all transitions, in their order; `units` receives a transition and the sum of all before it.
+    pub(super) fn fill<E>(&mut self, mut units: impl FnMut(usize, u64) -> Result<u64, E>) -> Result<(), E> {
+        let mut total = 0;
+        for place in 0..self.timed {
+            let each = units(place, total)?;
+            self.sums[self.first + place] = each;
+            total += each;
+        }
+        let (mut first, mut width) = (self.first, self.timed);
+        while first > 1 {
+            (first, width) = (first / FAN, width.div_ceil(FAN));
+            for at in first..first + width {
+                self.sums[at] = self.sums[FAN * at..FAN * (at + 1)].iter().sum();
+            }
+        }
+        Ok(())
     }
 
     /// Sets the units of one transition.
@@ -85,8 +100,12 @@ mod tests {
     fn selection_walks_the_running_sums() {
         for timed in [1, 2, 3, 4, 5, 7, 16, 17, 100, 1000] {
             let mut units = Units::new(timed);
+            let Ok(()) = units.fill(|place, before| {
+                assert_eq!(before, 100 * place as u64);
+                Ok::<_, std::convert::Infallible>(100)
+            });
+            assert_eq!(units.total(), 100 * timed as u64);
             for place in 0..timed {
-                units.set(place, 100);
                 units.set(place, (place as u64 * 7) % 5);
             }
             let each: Vec<u64> = (0..timed).map(|place| units.total() - units.others(place)).collect();

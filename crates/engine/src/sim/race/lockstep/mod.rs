@@ -104,7 +104,7 @@ impl<'a> LockstepForm<'a> {
         Ok(Self { setup, net, limits, direct: DirectForm::new(setup) })
     }
 
-    /// Returns true if the lockstep form is faster than the direct form for a net of this size on this CPU, by measurement
+    /// Returns true if the lockstep form is faster than the direct form for this number of timed transitions on this CPU, by measurement
     /// (docs/performance.md). The results are the same.
     pub(crate) fn pays(program: &Program) -> bool {
         let most = match Level::detect() {
@@ -114,7 +114,7 @@ impl<'a> LockstepForm<'a> {
             #[cfg(target_arch = "x86_64")]
             Level::Avx512(_) => 112,
         };
-        program.transitions() <= most
+        program.timed.len() <= most
     }
 
     /// The same engine on another vector level; all levels give the same numbers.
