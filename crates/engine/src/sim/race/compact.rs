@@ -69,10 +69,12 @@ impl Compact {
             let t = transition as usize;
             let from = [changes.len(), touched.len()].map(end);
             changes.extend_from_slice(program.changes.row(t));
-            touched.extend(program.affects.row(t).iter().map(|&u| places[u as usize]));
+            let is_simple = rules.is_simple(t);
+            let own = program.affects.own(t).iter().filter(|_| is_simple);
+            touched.extend(own.map(|&u| places[u as usize]));
             Move {
                 transition,
-                is_simple: rules.is_simple(t),
+                is_simple,
                 changes: [from[0], end(changes.len())],
                 touched: [from[1], end(touched.len())],
             }

@@ -63,8 +63,7 @@ impl<'a> Rules<'a> {
     /// Returns true if the firing of a timed transition only moves tokens: no immediate transition and no end of the
     /// replication can follow.
     pub(crate) fn is_simple(&self, t: usize) -> bool {
-        let program = self.setup.program;
-        program.is_static(t) && !self.may_end[t] && program.affects_groups.row(t).is_empty()
+        self.setup.program.is_static(t) && !self.may_end[t] && self.is_plain[t]
     }
 
     /// The last engine tick of a replication.
