@@ -482,7 +482,7 @@ fn a_net_of_500_places_moves() {
     let place = "return document.querySelector('circle.place').getBoundingClientRect().x";
     let before = page.script(place);
     let drag = "svg.dispatchEvent(new PointerEvent('pointermove', \
-                { buttons: 1, movementX: frames % 80 < 40 ? 4 : -4, movementY: frames % 60 < 30 ? 2 : -2 }));";
+                { buttons: 1, movementX: frames % 80 < 50 ? 4 : -4, movementY: frames % 60 < 30 ? 2 : -2 }));";
     let dragged = frames(drag);
     assert_ne!(page.script(place), before);
     page.fill("//label[contains(., 'Firings per second')]/input", "60");

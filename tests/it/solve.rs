@@ -253,6 +253,7 @@ proptest! {
             }
             Err(ExploreError::VanishingTrap { transitions }) => prop_assert!(!transitions.is_empty()),
             Err(ExploreError::VanishingLimit { .. } | ExploreError::Fault(Fault::TooManyTokens { .. })) => {}
+            Err(ExploreError::Fault(Fault::BadValue { what: "arc weight", .. })) => {}
             Err(error) => prop_assert!(false, "{error}"),
         }
     }
