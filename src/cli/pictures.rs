@@ -75,7 +75,7 @@ fn format_of(path: &Path) -> Result<PlotFormat, Failure> {
         Some("png") => Ok(PlotFormat::Png),
         Some(_) => Err(Failure::helped(
             Exit::Usage,
-            format!("the extension of `{}` is not that of a picture", path.display()),
+            format!("`{}` does not have the extension of a picture", path.display()),
             "use the extension .svg or .png",
         )),
     }

@@ -220,7 +220,7 @@ fn fault(Ended { output, reaction }: &Ended, signal: &str, after: Duration) -> O
     }
 }
 
-/// What went wrong when a signal ended a command after some time.
+/// Describes the fault of a command that a signal ends after some time; none if there is no fault.
 fn complaint(args: &[String], signal: &str, after: Duration) -> Option<String> {
     let Some(ended) = ended(start(args), signal, after) else {
         return Some(format!("{signal} after {after:?} does not end {args:?}"));

@@ -261,7 +261,7 @@ struct Tasks {
 
 /// Returns the ids of attempts that have ended although the log does not have their ends yet. Spark gives a free slot to
 /// the next task before it records the end of the previous one, so for a moment the log shows one running task too many.
-/// Of the tasks of an executor, those that have finished elsewhere end first, then the oldest.
+/// In an executor, tasks that have finished elsewhere end first, then the oldest tasks.
 fn ending(trace: &JobTrace, cores: u32) -> BTreeSet<u64> {
     let all = trace.attempts();
     let done: BTreeSet<_> = all.iter().filter(|a| a.succeeded()).map(|a| (a.stage, a.task)).collect();

@@ -73,7 +73,7 @@ pub fn write(net: &Net, options: &WriteOptions) -> Written {
     Written { xml: writer.xml, warnings: writer.warnings }
 }
 
-/// What [`write_to`] found out about a net.
+/// The result of [`write_to`], apart from the text.
 #[derive(Clone, Debug)]
 pub struct Streamed {
     /// Parts that PIPE loads differently.
@@ -82,7 +82,7 @@ pub struct Streamed {
     pub is_plain: bool,
 }
 
-/// Writes a net as [`write`] does, but element by element to `out`, so that the text is never in memory as a whole.
+/// Writes a net as [`write()`] does, but element by element to `out`, so that the text is never in memory as a whole.
 ///
 /// # Errors
 ///
