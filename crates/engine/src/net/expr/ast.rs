@@ -169,8 +169,9 @@ impl<L> Expr<L> {
             }
             Self::Binary(op, a, b) => {
                 let level = op.level();
-                // the right operand needs parentheses at the same level: a - (b - c)
-                let text = format!("{} {} {}", a.text_within(level, leaf), op.symbol(), b.text_within(level + 1, leaf));
+                // the right operand needs parentheses at the same level: a - (b - c); so does the left one of a comparison
+                let left = if op.compares() { level + 1 } else { level };
+                let text = format!("{} {} {}", a.text_within(left, leaf), op.symbol(), b.text_within(level + 1, leaf));
                 (level, text)
             }
             Self::Call(f, args) => {
@@ -212,6 +213,11 @@ impl BinaryOp {
             Self::Add | Self::Subtract => 5,
             Self::Multiply | Self::Divide | Self::Remainder => 6,
         }
+    }
+
+    /// Returns true for comparisons, which cannot be chained: `a < b < c` is an error.
+    pub(super) fn compares(self) -> bool {
+        matches!(self.level(), 3 | 4)
     }
 
     /// The operator as written.

@@ -258,10 +258,12 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Parses operators that bind at least as tightly as `level`. All operators are left-associative.
+    /// Parses operators that bind at least as tightly as `level`. All operators are left-associative; comparisons of one
+    /// level do not follow each other.
     fn binary(&mut self, level: u8) -> Result<Expr<NamedLeaf>, ExprError> {
         self.deeper()?;
         let mut left = self.unary()?;
+        let mut compared = None;
         loop {
             self.skip_blanks();
             let next = OPERATORS.iter().find(|(symbol, _)| self.rest().starts_with(symbol));
@@ -271,6 +273,10 @@ impl Parser<'_> {
             if self.operators > MAX_OPERATORS {
                 return Err(ExprError::TooDeep { span: self.at..self.at });
             }
+            if op.compares() && compared == Some(op.level()) {
+                return Err(self.expected("`&&`, `||` or the end after a comparison (`a < b < c` is `a < b && b < c`)"));
+            }
+            compared = Some(op.level());
             self.at += symbol.len();
             let right = self.binary(op.level() + 1)?;
             left = Expr::Binary(*op, Box::new(left), Box::new(right));
@@ -444,6 +450,7 @@ mod tests {
         assert_eq!(printed("1-2-3"), "1 - 2 - 3");
         assert_eq!(printed("-(1+#( P0 , Red ))"), "-(1 + #(P0, Red))");
         assert_eq!(printed("!(a && b)||c"), "!(a && b) || c");
+        assert_eq!(printed("(1 < x) < 3 == (y == z)"), "(1 < x) < 3 == (y == z)");
     }
 
     #[test]
@@ -451,6 +458,16 @@ mod tests {
         let spans: Vec<_> =
             ["1 +", "foo(1)", "#(P", "2 3", "pow(1)", "1.2.3", "#()"].map(|t| parse(t).unwrap_err().span()).into();
         assert_eq!(spans, [3..3, 0..3, 2..3, 2..3, 0..6, 0..5, 2..2]);
+    }
+
+    #[test]
+    fn comparisons_are_not_chained() {
+        for (text, at) in [("1 < #(q) < 3", 9), ("a == b != c", 7), ("2 * (a < b <= c)", 11)] {
+            assert_eq!(parse(text).unwrap_err().span().start, at, "{text}");
+        }
+        assert_eq!(value("1 < 2 && 2 < 3"), 1.0);
+        assert_eq!(value("(3 < 2) < 1"), 1.0);
+        assert_eq!(value("3 < 2 == 4 < 1"), 1.0);
     }
 
     #[test]
