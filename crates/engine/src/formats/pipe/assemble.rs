@@ -15,7 +15,7 @@ use crate::formats::pipe::values::{Entry, What, class_list, count, inside};
 use crate::formats::pipe::xml::Text;
 use crate::net::expr::{Expr, Leaf, Names};
 use crate::net::{
-    BuildProblem, ClassId, Delay, Law, Memory, Net, NetBuilder, Parameter, Place, PlaceId, Servers, Timing, TokenClass,
+    BuildProblem, ClassId, Delay, Law, Net, NetBuilder, Parameter, Place, PlaceId, Servers, Timing, TokenClass,
     Transition, TransitionId,
 };
 
@@ -334,16 +334,10 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         }
         let instructions = &raw.node.instructions;
         let delay = law.map_or(Delay::Exponential { rate }, Delay::General);
-        let servers = match instructions.get("servers") {
-            None => Some(if raw.infinite_server { Servers::Infinite } else { Servers::Single }),
-            Some(text) if text.value == "infinite" => Some(Servers::Infinite),
-            Some(text) => {
-                count(self.notes, What { value: "the servers of ", part: "transition", id }, text).map(Servers::Limited)
-            }
-        };
-        let age = instructions.get("memory").is_some_and(|m| m.value == "age");
-        let memory = if age { Memory::Age } else { Memory::Enabling };
-        Some(Timing::Timed { delay, servers: servers?, memory })
+        let plain = if raw.infinite_server { Servers::Infinite } else { Servers::Single };
+        let servers = instructions.servers(self.notes)?.unwrap_or(plain);
+        let memory = instructions.memory(self.notes)?;
+        Some(Timing::Timed { delay, servers, memory })
     }
 
     fn fixed_delay(&mut self, raw: &RawTransition<'t>, delay: &Text<'t>) -> Option<Timing> {

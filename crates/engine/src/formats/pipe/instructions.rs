@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::problem::Fault;
 use crate::formats::pipe::xml::{Element, INSTRUCTION, Text};
-use crate::net::{Branch, Law, PathPoint, Point};
+use crate::net::{Branch, Law, Memory, PathPoint, Point, Servers};
 
 /// The values of the instructions in one part.
 #[derive(Clone, Debug, Default)]
@@ -60,6 +60,29 @@ impl<'t> Instructions<'t> {
             self.refuse(notes, key, "not a number");
         }
         number
+    }
+
+    /// The number of servers, if the instructions give one; the outer `None` if it is refused.
+    pub(super) fn servers(&self, notes: &mut Notes<'_>) -> Option<Option<Servers>> {
+        let Some(text) = self.get("servers") else { return Some(None) };
+        match (text.value.trim(), text.value.trim().parse()) {
+            ("infinite", _) => return Some(Some(Servers::Infinite)),
+            (_, Ok(most)) if most > 0 => return Some(Some(Servers::Limited(most))),
+            _ => {}
+        }
+        self.refuse(notes, "servers", "neither `infinite` nor a whole number from 1 to 4294967295");
+        None
+    }
+
+    /// The memory of a timed transition; `None` if it is refused.
+    pub(super) fn memory(&self, notes: &mut Notes<'_>) -> Option<Memory> {
+        match self.get("memory").map(|text| text.value.trim()) {
+            None | Some("enabling") => return Some(Memory::Enabling),
+            Some("age") => return Some(Memory::Age),
+            _ => {}
+        }
+        self.refuse(notes, "memory", "neither `enabling` nor `age`");
+        None
     }
 
     /// Notes that the value of `key` is invalid, and why.
@@ -118,9 +141,14 @@ impl<'t> Instructions<'t> {
         let law = match &*name {
             "deterministic" => Law::Deterministic { delay: need("delay")? },
             "uniform" => Law::Uniform { low: need("low")?, high: need("high")? },
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the range")]
             "erlang" => {
-                Law::Erlang { stages: need("stages")?.clamp(0.0, f64::from(u32::MAX)) as u32, mean: need("mean")? }
+                let stages = need("stages")?;
+                if stages.fract() != 0.0 {
+                    self.refuse(notes, "stages", "not a whole number");
+                    return None;
+                }
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the range")]
+                Law::Erlang { stages: stages.clamp(0.0, f64::from(u32::MAX)) as u32, mean: need("mean")? }
             }
             "lognormal" => Law::LogNormal { mean: need("mean")?, cv: need("cv")? },
             "weibull" => Law::Weibull { shape: need("shape")?, scale: need("scale")? },

@@ -246,7 +246,11 @@ fn instructions_that_cannot_be_followed_are_refused() {
     assert!(with("law='erlang' stages='0' mean='1'").unwrap_err().contains("0 Erlang stages"));
     assert!(with("law='erlang' stages='2'").unwrap_err().contains("`mean` is missing"));
     assert!(with("law='cauchy'").unwrap_err().contains("unknown distribution"));
-    assert!(with("servers='0'").unwrap_err().contains("has 0 servers"));
+    for text in ["servers='0'", "servers='1.5'", "servers='many'"] {
+        assert!(with(text).unwrap_err().contains("neither `infinite` nor a whole number"), "{text}");
+    }
+    assert!(with("law='erlang' stages='2.7' mean='1'").unwrap_err().contains("not a whole number"));
+    assert!(with("memory='Age'").unwrap_err().contains("neither `enabling` nor `age`"));
     assert!(with("position='1'").unwrap_err().contains("not two numbers"));
     assert!(with("rate='2 * '").unwrap_err().contains("expected a number"));
 }
