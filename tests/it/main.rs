@@ -79,6 +79,7 @@ mod models;
 mod optimize;
 mod optimize_sizes;
 mod oracle;
+mod other_formats;
 mod pictures;
 mod pipe_semantics;
 #[cfg(feature = "cli")]

@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use crate::net::enabling::{enabling, minus, places, plus, total, weight, written_out};
+use crate::net::enabling::{enabling, minus, places, plus, total, written_out};
 use crate::net::expr::{BinaryOp, Expr, Function, Leaf, UnaryOp};
 use crate::net::{Arc, ArcKind, Delay, Net, PlaceId, Servers, Timing, Transition};
 
@@ -187,28 +187,51 @@ fn timing(
         }
         Timing::Timed { delay: Delay::Exponential { rate }, servers, .. } => {
             let rate = written_out(net, rate);
-            let inputs = arcs.iter().filter(|arc| arc.kind == ArcKind::Input);
-            let degrees = inputs.map(|arc| {
-                let tokens = Expr::Leaf(Leaf::Tokens(arc.place, None));
-                match weight(net, arc) {
-                    Expr::Number(one) if one.to_bits() == 1.0_f64.to_bits() => tokens,
-                    weight => Expr::Call(Function::Floor, vec![divided(tokens, weight)]),
-                }
-            });
-            let most = match servers {
-                Servers::Single => return Ok((rate, None)),
-                Servers::Limited(most) => Some(Expr::Number(f64::from(*most))),
-                Servers::Infinite => None,
-            };
-            let degree = degrees.chain(most).reduce(|a, b| Expr::Call(Function::Min, vec![a, b]));
-            Ok((
-                degree
-                    .map_or(rate.clone(), |degree| Expr::Binary(BinaryOp::Multiply, Box::new(rate), Box::new(degree))),
-                None,
-            ))
+            if *servers == Servers::Single {
+                return Ok((rate, None));
+            }
+            let mut served = degree(net, arcs);
+            if let Servers::Limited(most) = servers {
+                served = Expr::Call(Function::Min, vec![served, Expr::Number(f64::from(*most))]);
+            }
+            Ok((Expr::Binary(BinaryOp::Multiply, Box::new(rate), Box::new(served)), None))
         }
     }
 }
+
+/// The enabling degree of a transition: the smallest `floor(tokens / weight)` over the places from which it takes tokens,
+/// and 1 if it takes none.
+fn degree(net: &Net, arcs: &[&Arc]) -> Expr {
+    let (mut terms, mut conditions) = (Vec::new(), Vec::new());
+    for place in places(arcs) {
+        let tokens = Expr::Leaf(Leaf::Tokens(place, None));
+        let share = |weight| Expr::Call(Function::Floor, vec![divided(tokens.clone(), weight)]);
+        match total(net, arcs, ArcKind::Input, place) {
+            Expr::Number(0.0) => {}
+            Expr::Number(1.0) => terms.push(tokens),
+            Expr::Number(weight) => terms.push(share(Expr::Number(weight))),
+            // weight 0 in a marking: the place does not limit the degree
+            weight => {
+                let takes = Expr::Binary(BinaryOp::Greater, Box::new(weight.clone()), Box::new(Expr::Number(0.0)));
+                let at_least_one = Expr::Call(Function::Max, vec![weight, Expr::Number(1.0)]);
+                conditions.push(takes.clone());
+                terms.push(Expr::Call(Function::If, vec![takes, share(at_least_one), Expr::Number(NO_LIMIT)]));
+            }
+        }
+    }
+    let can_be_none = conditions.len() == terms.len();
+    let either = conditions.into_iter().reduce(|a, b| Expr::Binary(BinaryOp::Or, Box::new(a), Box::new(b)));
+    let Some(least) = terms.into_iter().reduce(|a, b| Expr::Call(Function::Min, vec![a, b])) else {
+        return Expr::Number(1.0);
+    };
+    match either {
+        Some(either) if can_be_none => Expr::Call(Function::If, vec![either, least, Expr::Number(1.0)]),
+        _ => least,
+    }
+}
+
+/// More tokens than any place can hold.
+const NO_LIMIT: f64 = 4_294_967_295.0;
 
 fn divided(a: Expr, b: Expr) -> Expr {
     Expr::Binary(BinaryOp::Divide, Box::new(a), Box::new(b))

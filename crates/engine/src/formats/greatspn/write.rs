@@ -3,7 +3,7 @@
 //! A feature that the format lacks is written in an equivalent way, with a warning; a net without an
 //! equivalent is not written.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use crate::formats::ExportError;
@@ -12,9 +12,11 @@ use crate::formats::greatspn::words::{Words, number};
 use crate::formats::layout::Layout;
 use crate::formats::pipe::escape::{attribute, content};
 use crate::formats::pipe::{Loss, WriteWarning, Written};
+use crate::net::enabling::{places, total};
 use crate::net::expr::{BinaryOp, Expr, Function, Leaf};
 use crate::net::{
-    ArcKind, Delay, Law, Memory, Net, PartRef, PathPoint, PlaceId, Point, Servers, Timing, Transition, TransitionId,
+    Arc, ArcKind, Delay, Law, Memory, Net, PartRef, PathPoint, PlaceId, Point, Servers, Timing, Transition,
+    TransitionId,
 };
 
 /// Writes a net as a project with one net.
@@ -205,34 +207,38 @@ impl Writer<'_> {
             Servers::Infinite => None,
             Servers::Limited(most) => Some(most),
         };
-        if !self.counts_tokens(rate) {
+        let arcs: Vec<&Arc> = self.net.arcs().iter().filter(|arc| arc.transition == id).collect();
+        let reason = if self.counts_tokens(rate) {
+            "depends on the marking"
+        } else if arcs.iter().any(|arc| arc.kind == ArcKind::Test) {
+            // GreatSPN would count the pair of arcs that replaces the test arc
+            "does not depend on the tokens of its test arcs"
+        } else {
             return (rate.clone(), most.map_or_else(|| "Infinite".to_owned(), |most| most.to_string()));
-        }
+        };
         let name = &self.net.transition(id).id;
-        let mut places = Vec::new();
-        let mut terms: Vec<Expr> = most.map(|most| Expr::Number(f64::from(most))).into_iter().collect();
-        for arc in self.net.arcs().iter().filter(|arc| arc.transition == id) {
-            if matches!(arc.kind, ArcKind::Output | ArcKind::Inhibitor) {
-                continue;
-            }
-            let weight = arc.weights.first().and_then(|weight| weight.weight.as_number());
-            let parallel = places.contains(&arc.place);
-            places.push(arc.place);
-            let Some(weight) = weight.filter(|weight| *weight > 0.0 && !parallel) else {
-                self.lacks(format!(
+        let mut terms: Vec<Expr> = Vec::new();
+        for place in places(&arcs) {
+            match total(self.net, &arcs, ArcKind::Input, place).as_number() {
+                Some(0.0) => {}
+                Some(weight) => {
+                    let tokens = Expr::Leaf(Leaf::Tokens(place, None));
+                    let share = Expr::Binary(BinaryOp::Divide, Box::new(tokens), Box::new(Expr::Number(weight)));
+                    terms.push(Expr::Call(Function::Floor, vec![share]));
+                }
+                None => self.lacks(format!(
                     "transition `{name}` has several servers, and an expression cannot state how many are busy"
-                ));
-                continue;
-            };
-            let tokens = Expr::Leaf(Leaf::Tokens(arc.place, None));
-            let share = Expr::Binary(BinaryOp::Divide, Box::new(tokens), Box::new(Expr::Number(weight)));
-            terms.push(Expr::Call(Function::Floor, vec![share]));
+                )),
+            }
         }
-        let degree = terms.into_iter().reduce(|a, b| Expr::Call(Function::Min, vec![a, b]));
-        let message = format!(
-            "the rate of transition `{name}` depends on the marking and is per server; GreatSPN gets the total rate"
-        );
+        let message =
+            format!("the rate of transition `{name}` {reason} and is per server; GreatSPN gets the total rate");
         self.warn(Loss::Servers, PartRef::Transition(id), message);
+        if terms.is_empty() {
+            terms.push(Expr::Number(1.0));
+        }
+        terms.extend(most.map(|most| Expr::Number(f64::from(most))));
+        let degree = terms.into_iter().reduce(|a, b| Expr::Call(Function::Min, vec![a, b]));
         let degree = degree.unwrap_or(Expr::Number(1.0));
         (Expr::Binary(BinaryOp::Multiply, Box::new(rate.clone()), Box::new(degree)), "1".to_owned())
     }
@@ -279,18 +285,24 @@ impl Writer<'_> {
                 true
             }
         };
+        let mut tests = BTreeSet::new();
         for (i, arc) in self.net.arcs().iter().enumerate() {
-            let weight = arc.weights.first().map_or(Expr::Number(0.0), |weight| weight.weight.clone());
-            let ways: &[Way] = match arc.kind {
-                ArcKind::Input => &[Way::Input],
-                ArcKind::Output => &[Way::Output],
-                ArcKind::Inhibitor => &[Way::Inhibitor],
-                ArcKind::Test => &[Way::Input, Way::Output],
+            let (weight, ways): (_, &[Way]) = match arc.kind {
+                ArcKind::Input => (weight_of(arc), &[Way::Input]),
+                ArcKind::Output => (weight_of(arc), &[Way::Output]),
+                ArcKind::Inhibitor => (weight_of(arc), &[Way::Inhibitor]),
+                ArcKind::Test => {
+                    let message = format!("test arc `{}` becomes a pair of arcs that take and return tokens", arc.id);
+                    self.warnings.push(WriteWarning { loss: Loss::TestArc, part: Some(PartRef::Arc(i)), message });
+                    // the first test arc of a place and a transition stands for all of them
+                    let is_first = tests.insert((arc.place, arc.transition));
+                    let returned = is_first.then(|| self.returned(arc.place, arc.transition));
+                    match returned.filter(|weight| weight.as_number() != Some(0.0)) {
+                        Some(weight) => (weight, &[Way::Input, Way::Output]),
+                        None => continue,
+                    }
+                }
             };
-            if ways.len() > 1 {
-                let message = format!("test arc `{}` becomes a pair of arcs that take and return tokens", arc.id);
-                self.warnings.push(WriteWarning { loss: Loss::TestArc, part: Some(PartRef::Arc(i)), message });
-            }
             for way in ways {
                 let path: &[_] = if ways.len() > 1 { &[] } else { &arc.path };
                 if add((arc.place, arc.transition, *way), weight.clone(), path) {
@@ -315,6 +327,29 @@ impl Writer<'_> {
                 self.arc(slot, &weight, &path);
             }
         }
+    }
+
+    /// The number of tokens that a transition takes and returns because of test arcs: the tokens tested, less the tokens
+    /// consumed.
+    fn returned(&self, place: PlaceId, transition: TransitionId) -> Expr {
+        let weights = |kind| {
+            let between = move |arc: &&Arc| arc.place == place && arc.transition == transition && arc.kind == kind;
+            self.net.arcs().iter().filter(between).map(weight_of)
+        };
+        let numbers_or = |numbers: fn(f64, f64) -> f64, other: fn(Expr, Expr) -> Expr| {
+            move |a: Expr, b: Expr| match (a.as_number(), b.as_number()) {
+                (Some(x), Some(y)) => Expr::Number(numbers(x, y)),
+                _ => other(a, b),
+            }
+        };
+        let larger = numbers_or(f64::max, |a, b| Expr::Call(Function::Max, vec![a, b]));
+        let tested = weights(ArcKind::Test).reduce(&larger).unwrap_or(Expr::Number(0.0));
+        let Some(taken) = weights(ArcKind::Input).reduce(|a, b| combined(Way::Input, a, b)) else { return tested };
+        let rest = numbers_or(
+            |tested, taken| tested - taken,
+            |tested, taken| Expr::Binary(BinaryOp::Subtract, Box::new(tested), Box::new(taken)),
+        );
+        larger(rest(tested, taken), Expr::Number(0.0))
     }
 
     /// Inhibitor arcs that are equivalent to the capacities of places.
@@ -384,6 +419,10 @@ fn density(law: &Law) -> Option<String> {
         }
         _ => None,
     }
+}
+
+fn weight_of(arc: &Arc) -> Expr {
+    arc.weights.first().map_or(Expr::Number(0.0), |weight| weight.weight.clone())
 }
 
 /// Combined weight of two parallel arcs: the sum for ordinary arcs, the smaller weight for inhibitor arcs.
