@@ -185,7 +185,7 @@ fn trial(program: &Program) -> (String, bool) {
     let one = Ensemble { replications: 1, engine: EngineChoice::Race, ..Ensemble::default() };
     let words = match replicate(program, &question, &one, &Unwatched) {
         Err(error) => return (format!("fails: {error}"), matches!(error, RunError::Fault(_))),
-        Ok(run) if run.samples.firings == 0 => "nothing can fire in the initial marking".to_owned(),
+        Ok(run) if run.samples.firings == 0 => "ends at once: nothing can fire in the initial marking".to_owned(),
         Ok(run) if run.samples.ended(Ending::Firings) > 0 => {
             format!("is still running after {} firings", count(TRIAL.into()))
         }

@@ -65,6 +65,16 @@ pub(crate) fn ask(net: &Net, args: &QuestionArgs) -> Result<Asked, Failure> {
     Ok(Asked { question, goal, snapshots: at.into_iter().map(|(_, text)| text).collect() })
 }
 
+/// Returns a problem for every value of an option with the name of an earlier one.
+pub(crate) fn same_names<'a>(option: &'a str, named: &'a [(String, String)]) -> impl Iterator<Item = Note> + 'a {
+    let again =
+        move |&(i, (name, _)): &(usize, &(String, String))| named[..i].iter().any(|(earlier, _)| earlier == name);
+    named.iter().enumerate().filter(again).map(move |(_, (name, _))| {
+        let message = format!("two values of --{option} have the name `{name}`");
+        Note::problem(message).with_help("use a unique name for each")
+    })
+}
+
 /// Parses and lowers an expression over a net, the value of an option.
 pub(crate) fn expression(net: &Net, option: &str, text: &str) -> Result<Code, Failure> {
     let mut parser = Parser { net, notes: Vec::new() };
@@ -178,14 +188,7 @@ impl Parser<'_> {
                 self.notes.push(Note::problem(message).with_help("increase --horizon"));
             }
         }
-        for (option, named) in [("reward", &args.reward), ("group", &args.group)] {
-            for (i, (name, _)) in named.iter().enumerate() {
-                if named[..i].iter().any(|(earlier, _)| earlier == name) {
-                    let message = format!("two values of --{option} have the name `{name}`");
-                    self.notes.push(Note::problem(message).with_help("use a unique name for each"));
-                }
-            }
-        }
+        self.notes.extend(same_names("reward", &args.reward).chain(same_names("group", &args.group)));
     }
 
     /// Returns the transition with this id; if there is none, the transitions that match it as a pattern.

@@ -10,7 +10,7 @@ use tailspn::solve::{Averages, StateSpace, Until};
 use crate::cli::args::SolveArgs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
-use crate::cli::question::{expression, late_dead_marking, rewards};
+use crate::cli::question::{expression, late_dead_marking, rewards, same_names};
 
 /// The questions, as expressions of the net.
 pub(super) struct Asked {
@@ -72,6 +72,8 @@ impl Asked {
         if args.until() == Some("dead") {
             late_dead_marking(&args.before).map_or(Ok(()), |note| Err(Failure::new(Exit::Usage, note)))?;
         }
+        let twice = same_names("reward", &args.reward).chain(same_names("measure", &args.measure)).next();
+        twice.map_or(Ok(()), |note| Err(Failure::new(Exit::Usage, note)))?;
         let mut rewards = rewards(net, &args.reward, &args.impulse)?;
         rewards.iter_mut().for_each(|reward| reward.impulses.retain(|(t, _)| (*t as usize) < transitions));
         if late && !rewards.is_empty() {

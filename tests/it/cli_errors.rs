@@ -440,3 +440,20 @@ fn formulas_in_csv_are_escaped_on_request() {
     assert_eq!(escaped.replace("'=cmd|", "=cmd|"), plain);
     assert!(run(&["trace", "log.spark", "--csv-escape"]).starts_with("exit 2"));
 }
+
+#[test]
+fn two_measures_of_one_name() {
+    assert_shown!(shown(&[
+        "solve",
+        "models/textbook/mm1k.xml",
+        "--measure",
+        "busy=#(queue) > 0",
+        "--measure",
+        "busy=#(queue)"
+    ]));
+}
+
+#[test]
+fn comparisons_in_a_chain() {
+    assert_shown!(shown(&["solve", "models/textbook/mm1k.xml", "--until", "1 < #(queue) < 3"]));
+}
