@@ -1,18 +1,21 @@
 //! `spn-gc`: the net of a MapReduce job on a GPU cluster, or of a plan of stages.
 
-use tailspn::job_time::job_and_net;
+use std::error::Error;
+use std::{fs, io};
+
+use tailspn::formats::pipe::{Target, write_parts};
 use tailspn::mapreduce::params::GivenPhases;
-use tailspn::mapreduce::{CopyPolicy, JobPhases, Plan, Speculation};
+use tailspn::mapreduce::{CopyPolicy, JobPhases, Plan, Speculation, job_net, job_parts, seeded_phase_times};
 use tailspn::net::Net;
 use tailspn::plan::JobPlan;
 use tailspn::stages::StagePlan;
 
-use crate::cli::args::SpnGcArgs;
+use crate::cli::args::{OutFormat, SpnGcArgs};
 use crate::cli::convert::{export_to, format_of};
 use crate::cli::estimate_stages;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::{Terminal, may_write};
+use crate::cli::output::{Terminal, may_write, write_file_with};
 use crate::cli::plan::{PlanText, job_of, only_whatif};
 
 /// Writes the net.
@@ -23,8 +26,8 @@ pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure
     let options = &args.planned;
     let slots = options.job.slots || options.job.map_slots.is_some() || options.job.reduce_slots.is_some();
     let slots = slots || text.as_ref().is_some_and(|text| text.states("model", "slots"));
-    let net = match job_of(text.as_ref(), options, terminal)? {
-        JobPlan::Stages(plan) => net_of_stages(&plan, args, terminal)?,
+    let [places, transitions, arcs] = match job_of(text.as_ref(), options, terminal)? {
+        JobPlan::Stages(plan) => write(&net_of_stages(&plan, args, terminal)?, format, args, terminal)?,
         JobPlan::MapReduce(mut plan) => {
             apply(args, &mut plan);
             if plan.model.slots && !slots {
@@ -33,14 +36,18 @@ pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure
                     "note: all tasks start immediately, as in the paper; in `estimate` and with `spn-gc --slots`, tasks wait for slots",
                 );
             }
-            net_of_job(&plan, terminal)?
+            write_job(&plan, format, args, terminal)?
         }
         plan @ JobPlan::Tasks(_) => return Err(only_whatif(&plan, "spn-gc")),
     };
-    export_to(&net, format, true, (&args.output, args.force), terminal)?;
-    let (places, transitions) = (net.places().len(), net.transitions().len());
-    terminal.tell(&format!("{places} places, {transitions} transitions, {} arcs", net.arcs().len()));
+    terminal.tell(&format!("{places} places, {transitions} transitions, {arcs} arcs"));
     Ok(Exit::Success)
+}
+
+/// Writes a net; returns its numbers of places, transitions and arcs.
+fn write(net: &Net, format: OutFormat, args: &SpnGcArgs, terminal: &Terminal) -> Result<[usize; 3], Failure> {
+    export_to(net, format, true, (&args.output, args.force), terminal)?;
+    Ok([net.places().len(), net.transitions().len(), net.arcs().len()])
 }
 
 /// Returns the net of a plan of stages.
@@ -88,11 +95,49 @@ fn apply(args: &SpnGcArgs, plan: &mut Plan) {
     }
 }
 
-/// Returns the net of a plan; prints warnings about the plan.
-fn net_of_job(plan: &Plan, terminal: &Terminal) -> Result<Net, Failure> {
-    let (phases, job) = job_and_net(plan).map_err(|error| Failure::plain(Exit::Model, error.to_string()))?;
+/// Writes the net of a job, and prints warnings about its plan; returns the net's numbers of places, transitions and arcs.
+fn write_job(plan: &Plan, format: OutFormat, args: &SpnGcArgs, terminal: &Terminal) -> Result<[usize; 3], Failure> {
+    let failed = |error: &dyn Error| Failure::plain(Exit::Model, error.to_string());
+    let phases = seeded_phase_times(plan).map_err(|error| failed(&error))?;
+    if let Some(counts) = write_parts_of(plan, &phases, format, args)? {
+        tell_phases(&phases, terminal);
+        return Ok(counts);
+    }
+    let job = job_net(plan, &phases).map_err(|error| failed(&error))?;
     tell_phases(&phases, terminal);
-    Ok(job.net)
+    write(&job.net, format, args, terminal)
+}
+
+/// Writes the net of a job to a file part by part, because a net of millions of tasks need not fit in memory. Nothing is
+/// written if the net has parts that PIPE lacks: their warnings need the whole net.
+fn write_parts_of(
+    plan: &Plan,
+    phases: &JobPhases,
+    format: OutFormat,
+    args: &SpnGcArgs,
+) -> Result<Option<[usize; 3]>, Failure> {
+    let target = match format {
+        OutFormat::Pipe4 => Target::Pipe4,
+        OutFormat::Pipe5 => Target::Pipe5,
+        _ => return Ok(None),
+    };
+    let is_file = args.output.as_os_str() != "-" && fs::metadata(&args.output).map_or(true, |found| found.is_file());
+    if !is_file || plan.stragglers.is_some() || plan.speculation.is_some() {
+        return Ok(None);
+    }
+    let mut refused = false;
+    let written = write_file_with(&args.output, args.force, |out| {
+        let mut generated = Ok(());
+        let written = write_parts(&plan.job.name, target, out, &mut |sink| {
+            generated = job_parts(plan, phases, sink);
+        })?;
+        refused = generated.is_err() || !written.is_plain || !written.warnings.is_empty();
+        if refused { Err(io::ErrorKind::Unsupported.into()) } else { Ok(written) }
+    });
+    match written {
+        Err(_) if refused => Ok(None),
+        written => written.map(|written| Some([written.places, written.transitions, written.arcs])),
+    }
 }
 
 /// Prints warnings about the phase means of a job.

@@ -8,7 +8,7 @@ use crate::net::expr::{self, Expr, ExprError, Names};
 use crate::net::ids::{ClassId, ParameterId, PlaceId, TransitionId};
 use crate::net::index::{Lookup, NameIndex};
 use crate::net::parts::{
-    Annotation, Arc, ArcKind, ClassWeight, Parameter, Place, Point, StateGroup, Timing, TokenClass, Transition,
+    Annotation, Arc, ArcKind, ClassWeight, Parameter, Place, StateGroup, Timing, TokenClass, Transition,
 };
 use crate::net::problem::BuildError;
 
@@ -133,15 +133,7 @@ impl NetBuilder {
 
     /// Adds a transition that has only an id and a timing.
     pub fn transition(&mut self, id: impl Into<String>, timing: Timing) -> TransitionId {
-        self.add_transition(Transition {
-            id: id.into(),
-            name: String::new(),
-            timing,
-            position: None,
-            orientation: 0,
-            label_offset: Point::default(),
-            unused_priority: None,
-        })
+        self.add_transition(Transition::new(id, timing))
     }
 
     /// Adds an arc and returns its position.
@@ -235,6 +227,11 @@ impl NetBuilder {
     pub(crate) fn node_ids(&self) -> impl Iterator<Item = &str> {
         let transitions = self.transitions.iter().map(|transition| transition.id.as_str());
         self.places.iter().map(|place| place.id.as_str()).chain(transitions)
+    }
+
+    /// Looks up a place that was added so far, by its id.
+    pub fn find_place(&self, id: &str) -> Option<PlaceId> {
+        self.index.places.find(&self.places, id).map(PlaceId::from_index)
     }
 
     /// Looks up a transition that was added so far.

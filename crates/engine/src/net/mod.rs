@@ -15,6 +15,7 @@ mod key;
 mod law;
 mod parts;
 mod problem;
+mod sink;
 mod validate;
 
 pub use builder::NetBuilder;
@@ -29,6 +30,7 @@ pub use parts::{
     Timing, TokenClass, Transition,
 };
 pub use problem::{BuildError, BuildProblem, PartRef};
+pub use sink::PartSink;
 
 use expr::{ExprError, Leaf, NamedLeaf, Names};
 use index::{Lookup, NameIndex};

@@ -168,6 +168,19 @@ pub struct Transition {
 }
 
 impl Transition {
+    /// A transition that has only an id and a timing.
+    pub fn new(id: impl Into<String>, timing: Timing) -> Self {
+        Self {
+            id: id.into(),
+            name: String::new(),
+            timing,
+            position: None,
+            orientation: 0,
+            label_offset: Point::default(),
+            unused_priority: None,
+        }
+    }
+
     /// The display name: the name, or the id if the name is empty.
     pub fn label(&self) -> &str {
         if self.name.is_empty() { &self.id } else { &self.name }

@@ -61,7 +61,7 @@ pub use augmented::{AttemptParts, AugmentError, Augmented, CopySlots};
 pub use framework::{Framework, Residual};
 pub use known::known_job;
 pub use law_quantiles::{LawTable, LawTables};
-pub use net::{JobNet, job_net};
+pub use net::{JobNet, job_net, job_parts};
 pub use net_error::JobNetError;
 pub use params::Plan;
 pub use phase::Phase;

@@ -54,7 +54,7 @@ use crate::mapreduce::speculation::speculate;
 use crate::mapreduce::straggler::{WhichTasks, straggle};
 use crate::mapreduce::task_chain::TaskChain;
 use crate::mapreduce::task_times::JobPhases;
-use crate::net::{Net, NetBuilder, PlaceId, Point, Timing, TransitionId};
+use crate::net::{ArcKind, Net, NetBuilder, PartSink, Place, PlaceId, Point, Timing, Transition, TransitionId};
 
 /// The net of a job, with the roles of its parts.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,6 +101,36 @@ const ROWS_IN_SIGHT: usize = 10;
 /// assert_eq!((job.net.places().len(), job.net.transitions().len()), (23, 21)); // Fig. 4 of the paper
 /// ```
 pub fn job_net(plan: &Plan, phases: &JobPhases) -> Result<JobNet, JobNetError> {
+    let pools = checked(plan, phases)?;
+    let has_attempts = plan.stragglers.is_some() || plan.speculation.is_some();
+    if has_attempts && pools.gpus.is_some() {
+        return Err(JobNetError::GpusOfAttempts);
+    }
+    let mut net = NetBuilder::new(plan.job.name.clone());
+    let mut draft = Draft::new(plan, pools, &mut net);
+    draft.roles = Some(Roles::default());
+    let done = draft.all(phases);
+    let Roles { of_phase, commit, tasks } = draft.roles.unwrap_or_default();
+    let chain = |Task { name, start, stages, slots }| TaskChain { name, start, stages, slots };
+    let tasks = tasks.into_iter().map(chain).collect();
+    let net = net.build().map_err(JobNetError::Parts)?;
+    let job = JobNet { net, phases: PhaseMap { of_phase, commit }, done, tasks, attempts: Vec::new() };
+    if has_attempts { augmented(plan, job) } else { Ok(job) }
+}
+
+/// Passes the parts of `plan`'s net, without its stragglers and copies, to `sink`: those of [`job_net`], in the same order.
+///
+/// # Errors
+///
+/// As [`job_net`], before any part was passed on.
+pub fn job_parts(plan: &Plan, phases: &JobPhases, sink: &mut impl PartSink) -> Result<(), JobNetError> {
+    let pools = checked(plan, phases)?;
+    Draft::new(plan, pools, sink).all(phases);
+    Ok(())
+}
+
+/// Returns the slots and GPUs of a job, if it has a net.
+fn checked(plan: &Plan, phases: &JobPhases) -> Result<Pools, JobNetError> {
     let problems = plan.problems();
     if !problems.is_empty() {
         return Err(JobNetError::Plan(problems));
@@ -114,13 +144,7 @@ pub fn job_net(plan: &Plan, phases: &JobPhases) -> Result<JobNet, JobNetError> {
             return Err(JobNetError::BadTime { phase, mean_s });
         }
     }
-    let pools = pools_of(plan, phases)?;
-    let has_attempts = plan.stragglers.is_some() || plan.speculation.is_some();
-    if has_attempts && pools.gpus.is_some() {
-        return Err(JobNetError::GpusOfAttempts);
-    }
-    let job = Draft::new(plan, pools).finish(phases)?;
-    if has_attempts { augmented(plan, job) } else { Ok(job) }
+    pools_of(plan, phases)
 }
 
 /// Returns the job with the plan's stragglers and copies.
@@ -151,20 +175,41 @@ fn augmented(plan: &Plan, mut job: JobNet) -> Result<JobNet, JobNetError> {
     Ok(job)
 }
 
+/// The roles of the parts of a net with places `P` and transitions `T`, as in [`JobNet`].
+struct Roles<P, T> {
+    of_phase: [Vec<T>; 9],
+    commit: Option<T>,
+    tasks: Vec<Task<P, T>>,
+}
+
+impl<P, T> Default for Roles<P, T> {
+    fn default() -> Self {
+        Self { of_phase: [const { Vec::new() }; 9], commit: None, tasks: Vec::new() }
+    }
+}
+
+/// The parts of a task, as in [`TaskChain`].
+struct Task<P, T> {
+    name: String,
+    start: P,
+    stages: Vec<T>,
+    slots: Option<P>,
+}
+
 /// A net under construction.
-struct Draft<'a> {
+struct Draft<'a, S: PartSink> {
     plan: &'a Plan,
     /// Slots and GPUs.
     pools: Pools,
-    net: NetBuilder,
-    phases: PhaseMap,
-    tasks: Vec<TaskChain>,
+    net: &'a mut S,
+    /// The roles of the parts so far, if they are wanted.
+    roles: Option<Roles<S::Place, S::Transition>>,
     /// Column of the next part.
     column: f64,
 }
 
 /// A kind of task: its phases, the names of its places, and the pools it waits for.
-struct TaskKind<'a> {
+struct TaskKind<'a, P> {
     phases: &'a [Phase],
     /// Name of the place before each phase.
     places: &'a [&'a str],
@@ -173,26 +218,26 @@ struct TaskKind<'a> {
     /// Name of a task, without its number.
     name: &'a str,
     /// Place of the slots of each task, if it waits for one.
-    slots: Vec<Option<PlaceId>>,
+    slots: Vec<Option<P>>,
     /// Place of the GPUs of each task, if it waits for one; empty if no task waits for one.
-    gpus: Vec<Option<PlaceId>>,
+    gpus: Vec<Option<P>>,
 }
 
 const MAP_PLACES: [&str; 5] = ["split", "fetched", "onGpu", "computed", "onHost"];
 const REDUCE_PLACES: [&str; 2] = ["shuffled", "merged"];
 
-impl<'a> Draft<'a> {
-    fn new(plan: &'a Plan, pools: Pools) -> Self {
-        let net = NetBuilder::new(plan.job.name.clone());
-        Self { plan, pools, net, phases: PhaseMap::default(), tasks: Vec::new(), column: 0.0 }
+impl<'a, S: PartSink> Draft<'a, S> {
+    fn new(plan: &'a Plan, pools: Pools, net: &'a mut S) -> Self {
+        Self { plan, pools, net, roles: None, column: 0.0 }
     }
 
-    fn finish(mut self, phases: &JobPhases) -> Result<JobNet, JobNetError> {
+    /// Adds all parts; returns the places that all hold a token when the job is complete.
+    fn all(&mut self, phases: &JobPhases) -> Vec<S::Place> {
         let (maps, reduces) = (phases.maps_s.len(), phases.reduces_s.len());
         let start = self.place("start".into(), 1, middle(maps));
         self.column += 1.0;
         let load = self.phase(Phase::Load, String::new(), phases.load_s, middle(maps));
-        self.net.input(start, load, 1.0);
+        self.input(&start, &load, 1.0);
         self.column += 1.0;
         let kind = TaskKind {
             phases: &Phase::OF_MAP,
@@ -203,13 +248,13 @@ impl<'a> Draft<'a> {
             gpus: self.gpus(&phases.map_nodes),
         };
         let first = self.column;
-        let last: Vec<_> = (0..maps).map(|j| self.task(&kind, load, j, &phases.maps_s[j], first)).collect();
+        let last: Vec<_> = (0..maps).map(|j| self.task(&kind, &load, j, &phases.maps_s[j], first)).collect();
         let spilled = self.place("spilled".into(), 0, middle(maps));
         for spill in last {
-            self.net.output(spill, spilled, 1.0);
+            self.output(&spill, &spilled, 1.0);
         }
         self.column += 1.0;
-        let shuffle = self.shuffle(phases, spilled);
+        let shuffle = self.shuffle(phases, &spilled);
         self.column += 1.0;
         let kind = TaskKind {
             phases: &Phase::OF_REDUCE,
@@ -220,46 +265,46 @@ impl<'a> Draft<'a> {
             gpus: Vec::new(),
         };
         let first = self.column;
-        let last: Vec<_> = (0..reduces).map(|r| self.task(&kind, shuffle, r, &phases.reduces_s[r], first)).collect();
-        let done = match end_timing(phases.end_s) {
+        let last: Vec<_> = (0..reduces).map(|r| self.task(&kind, &shuffle, r, &phases.reduces_s[r], first)).collect();
+        match end_timing(phases.end_s) {
             Some(timing) => vec![self.commit(&last, timing)],
-            None => last.iter().enumerate().map(|(r, reduce)| self.done(r, *reduce)).collect(),
-        };
-        let net = self.net.build().map_err(JobNetError::Parts)?;
-        Ok(JobNet { net, phases: self.phases, done, tasks: self.tasks, attempts: Vec::new() })
+            None => last.iter().enumerate().map(|(r, reduce)| self.done(r, reduce)).collect(),
+        }
     }
 
     /// Returns the place of a token when reduce number `r` (from 0) is complete.
-    fn done(&mut self, r: usize, reduce: TransitionId) -> PlaceId {
+    fn done(&mut self, r: usize, reduce: &S::Transition) -> S::Place {
         let done = self.place(format!("done{}", r + 1), 0, r as f64);
-        self.net.output(reduce, done, 1.0);
+        self.output(reduce, &done, 1.0);
         done
     }
 
     /// Adds the clean-up after the last of the reduces `last`; returns the place of a token when the job is complete.
-    fn commit(&mut self, last: &[TransitionId], timing: Timing) -> PlaceId {
+    fn commit(&mut self, last: &[S::Transition], timing: Timing) -> S::Place {
         let row = middle(last.len());
         let reduced = self.place("reduced".into(), 0, row);
         for reduce in last {
-            self.net.output(*reduce, reduced, 1.0);
+            self.output(reduce, &reduced, 1.0);
         }
         self.column += 1.0;
         let commit = self.transition("commit".into(), timing, row);
-        self.net.input(reduced, commit, last.len() as f64);
-        self.phases.commit = Some(commit);
+        self.input(&reduced, &commit, last.len() as f64);
         self.column += 1.0;
         let finished = self.place("finished".into(), 0, row);
-        self.net.output(commit, finished, 1.0);
+        self.output(&commit, &finished, 1.0);
+        if let Some(roles) = &mut self.roles {
+            roles.commit = Some(commit);
+        }
         finished
     }
 
     /// Adds the shuffle of the map outputs on `spilled`; returns the transition that starts the reduces.
-    fn shuffle(&mut self, phases: &JobPhases, spilled: PlaceId) -> TransitionId {
+    fn shuffle(&mut self, phases: &JobPhases, spilled: &S::Place) -> S::Transition {
         let (maps, row) = (phases.maps_s.len(), middle(phases.maps_s.len()));
         let mean_s = firing_means(self.plan, phases, Phase::Shuffle).sum();
         let Some(finished) = self.plan.model.maps_before_shuffle(maps) else {
             let shuffle = self.phase(Phase::Shuffle, String::new(), mean_s, row);
-            self.net.input(spilled, shuffle, maps as f64);
+            self.input(spilled, &shuffle, maps as f64);
             return shuffle;
         };
         let waiting = self.place("waitingShuffle".into(), 1, row + 1.0);
@@ -274,56 +319,56 @@ impl<'a> Draft<'a> {
         self.column += 1.0;
         let all = self.transition("allCopied".into(), Timing::immediate(1.0, PRIORITY), row);
         for (place, transition, weight) in [
-            (waiting, start, 1.0),
-            (spilled, start, finished as f64),
-            (spilled, shuffle, 1.0),
-            (shuffling, shuffle, 1.0),
-            (copied, all, maps as f64),
+            (&waiting, &start, 1.0),
+            (spilled, &start, finished as f64),
+            (spilled, &shuffle, 1.0),
+            (&shuffling, &shuffle, 1.0),
+            (&copied, &all, maps as f64),
         ] {
-            self.net.input(place, transition, weight);
+            self.input(place, transition, weight);
         }
         for (transition, place, weight) in [
-            (start, shuffling, 1.0),
-            (start, spilled, finished as f64),
-            (shuffle, shuffling, 1.0),
-            (shuffle, copied, 1.0),
+            (&start, &shuffling, 1.0),
+            (&start, spilled, finished as f64),
+            (&shuffle, &shuffling, 1.0),
+            (&shuffle, &copied, 1.0),
         ] {
-            self.net.output(transition, place, weight);
+            self.output(transition, place, weight);
         }
         all
     }
 
     /// Returns the place of the slots of each task, of maps (0) or reduces (1), if the plan has slots.
-    fn slots(&mut self, of: usize, kinds: &[usize]) -> Vec<Option<PlaceId>> {
+    fn slots(&mut self, of: usize, kinds: &[usize]) -> Vec<Option<S::Place>> {
         let slots = self.pools.slots.as_ref().map(|slots| slots[of].clone());
         slots.map_or_else(Vec::new, |slots| self.pool_of_each(&slots, kinds, 1.0))
     }
 
     /// Returns the place of the GPUs of each map task, if it waits for one.
-    fn gpus(&mut self, kinds: &[usize]) -> Vec<Option<PlaceId>> {
+    fn gpus(&mut self, kinds: &[usize]) -> Vec<Option<S::Place>> {
         let waits = if self.pools.slots.is_some() { 2.0 } else { 0.0 };
         let gpus = self.pools.gpus.clone();
         gpus.map_or_else(Vec::new, |gpus| self.pool_of_each(&gpus, kinds, waits + 3.0))
     }
 
     /// Returns the pool of each task, by its kind of worker. The pools are drawn above the tasks, `columns` columns further to the right.
-    fn pool_of_each(&mut self, slots: &Slots, kinds: &[usize], columns: f64) -> Vec<Option<PlaceId>> {
+    fn pool_of_each(&mut self, slots: &Slots, kinds: &[usize], columns: f64) -> Vec<Option<S::Place>> {
         self.column += columns;
-        let pools: Vec<PlaceId> =
+        let pools: Vec<S::Place> =
             slots.pools.iter().enumerate().map(|(i, (id, n))| self.place(id.clone(), *n, -1.0 - i as f64)).collect();
         self.column -= columns;
-        kinds.iter().map(|kind| slots.pool(*kind).map(|pool| pools[pool])).collect()
+        kinds.iter().map(|kind| slots.pool(*kind).map(|pool| pools[pool].clone())).collect()
     }
 
     /// Makes the successor of `before` wait for a token of a pool; returns the transition that takes it.
-    fn wait(&mut self, before: TransitionId, pool: PlaceId, ids: [String; 2], row: f64) -> TransitionId {
+    fn wait(&mut self, before: &S::Transition, pool: &S::Place, ids: [String; 2], row: f64) -> S::Transition {
         let [waiting, start] = ids;
         let waiting = self.place(waiting, 0, row);
-        self.net.output(before, waiting, 1.0);
+        self.output(before, &waiting, 1.0);
         self.column += 1.0;
         let start = self.transition(start, Timing::immediate(1.0, PRIORITY), row);
-        self.net.input(waiting, start, 1.0);
-        self.net.input(pool, start, 1.0);
+        self.input(&waiting, &start, 1.0);
+        self.input(pool, &start, 1.0);
         self.column += 1.0;
         start
     }
@@ -331,72 +376,78 @@ impl<'a> Draft<'a> {
     /// Adds task number `task` (from 0), started by the transition `from`; returns the transition of its last phase.
     fn task(
         &mut self,
-        kind: &TaskKind<'_>,
-        from: TransitionId,
+        kind: &TaskKind<'_, S::Place>,
+        from: &S::Transition,
         task: usize,
         means_s: &[f64],
         column: f64,
-    ) -> TransitionId {
+    ) -> S::Transition {
         let (number, row) = ((task + 1).to_string(), task as f64);
         self.column = column;
-        let mut before = from;
-        let slots = kind.slots.get(task).copied().flatten();
+        let mut before = from.clone();
+        let slots = kind.slots.get(task).and_then(Option::as_ref);
         if let Some(slots) = slots {
-            before = self.wait(before, slots, kind.wait.map(|id| format!("{id}{number}")), row);
+            before = self.wait(&before, slots, kind.wait.map(|id| format!("{id}{number}")), row);
         }
-        let gpus = kind.gpus.get(task).copied().flatten();
+        let gpus = kind.gpus.get(task).and_then(Option::as_ref);
         let mut start = None;
         let mut stages = Vec::with_capacity(kind.phases.len());
         for ((phase, place), mean_s) in kind.phases.iter().zip(kind.places).zip(means_s) {
             match gpus {
                 Some(gpus) if *phase == Phase::ToGpu => {
-                    before = self.wait(before, gpus, ["waitingGpu", "startGpu"].map(|id| format!("{id}{number}")), row);
+                    before = self.wait(&before, gpus, ["waitingGpu", "startGpu"].map(|id| format!("{id}{number}")), row);
                 }
                 // phases have fixed columns, whether tasks wait or not
                 None if *phase == Phase::ToGpu && !kind.gpus.is_empty() => self.column += 2.0,
                 _ => {}
             }
             let place = self.place(format!("{place}{number}"), 0, row);
-            start = start.or(Some(place));
-            self.net.output(before, place, 1.0);
+            self.output(&before, &place, 1.0);
             self.column += 1.0;
             before = self.phase(*phase, number.clone(), *mean_s, row);
-            self.net.input(place, before, 1.0);
+            self.input(&place, &before, 1.0);
             if let Some(gpus) = gpus.filter(|_| *phase == Phase::ToHost) {
-                self.net.output(before, gpus, 1.0);
+                self.output(&before, gpus, 1.0);
             }
             self.column += 1.0;
-            stages.push(before);
+            start = start.or(Some(place));
+            stages.push(before.clone());
         }
         if let Some(slots) = slots {
-            self.net.output(before, slots, 1.0);
+            self.output(&before, slots, 1.0);
         }
-        if let Some(start) = start {
-            self.tasks.push(TaskChain { name: format!("{}{number}", kind.name), start, stages, slots });
+        if let (Some(roles), Some(start)) = (&mut self.roles, start) {
+            roles.tasks.push(Task { name: format!("{}{number}", kind.name), start, stages, slots: slots.cloned() });
         }
         before
     }
 
     /// Adds the transition of one phase of one task (`number` is empty for phases of the job).
-    fn phase(&mut self, phase: Phase, number: String, mean_s: f64, row: f64) -> TransitionId {
+    fn phase(&mut self, phase: Phase, number: String, mean_s: f64, row: f64) -> S::Transition {
         let timing = timing_of(self.plan, phase, mean_s);
         let id = self.transition(transition_name(phase).to_owned() + &number, timing, row);
-        self.phases.of_phase[phase.index()].push(id);
+        if let Some(roles) = &mut self.roles {
+            roles.of_phase[phase.index()].push(id.clone());
+        }
         id
     }
 
-    fn place(&mut self, id: String, tokens: u32, row: f64) -> PlaceId {
-        let position = self.position(row);
-        let place = self.net.place(id, tokens);
-        self.net.place_mut(place).position = Some(position);
-        place
+    fn place(&mut self, id: String, tokens: u32, row: f64) -> S::Place {
+        let position = Some(self.position(row));
+        self.net.take_place(Place { id, initial: vec![tokens], position, ..Place::default() })
     }
 
-    fn transition(&mut self, id: String, timing: Timing, row: f64) -> TransitionId {
-        let position = self.position(row);
-        let transition = self.net.transition(id, timing);
-        self.net.transition_mut(transition).position = Some(position);
-        transition
+    fn transition(&mut self, id: String, timing: Timing, row: f64) -> S::Transition {
+        let position = Some(self.position(row));
+        self.net.take_transition(Transition { position, ..Transition::new(id, timing) })
+    }
+
+    fn input(&mut self, place: &S::Place, transition: &S::Transition, weight: f64) {
+        self.net.take_arc(ArcKind::Input, place, transition, weight);
+    }
+
+    fn output(&mut self, transition: &S::Transition, place: &S::Place, weight: f64) {
+        self.net.take_arc(ArcKind::Output, place, transition, weight);
     }
 
     /// Returns the position of a part in the current column; rows below 0 contain the slots.
@@ -426,7 +477,7 @@ mod tests {
     use super::*;
     use crate::mapreduce::phase_law::PhaseLaw;
     use crate::mapreduce::task_times::phase_times;
-    use crate::net::{ArcKind, Delay, Law};
+    use crate::net::{Delay, Law};
     use std::collections::BTreeSet;
 
     fn plan(maps: u64, reduces: u64) -> Plan {

@@ -131,13 +131,10 @@ impl Assembler<'_> {
     fn transition(&mut self, raw: &RawTransition<'_>) {
         let timing = self.timing(raw).unwrap_or_else(|| Timing::exponential(1.0));
         let id = self.builder.add_transition(Transition {
-            id: raw.name.value.to_string(),
-            name: String::new(),
-            timing,
             position: raw.position,
             orientation: raw.orientation,
             label_offset: raw.label_offset,
-            unused_priority: None,
+            ..Transition::new(&*raw.name.value, timing)
         });
         self.spans.transitions.push(raw.tag.clone());
         self.node(&raw.name, Node::Transition(id));

@@ -100,6 +100,9 @@ pub fn write_to(net: &Net, options: &WriteOptions, out: &mut dyn io::Write) -> i
     Ok(Streamed { warnings: writer.warnings, is_plain: same && !writer.is_instructed })
 }
 
+/// The end of a file.
+pub(super) const TAIL: &str = "</net>\n</pnml>\n";
+
 /// Number of bytes of elements that are written together.
 pub(super) const PIECE: usize = 1 << 16;
 
@@ -110,11 +113,11 @@ pub(super) struct Writer<'n> {
     /// The text, without the part that was already written to `out`.
     pub(super) xml: String,
     /// Where the text goes; if not set, it stays in `xml`.
-    out: Option<&'n mut (dyn io::Write + 'n)>,
+    pub(super) out: Option<&'n mut (dyn io::Write + 'n)>,
     /// The first error of `out`.
-    failed: io::Result<()>,
+    pub(super) failed: io::Result<()>,
     /// True if a part has an instruction, or exists only for PIPE.
-    is_instructed: bool,
+    pub(super) is_instructed: bool,
     pub(super) warnings: Vec<WriteWarning>,
     /// Places used in expressions: PIPE 4.3 would look for their names instead of their ids.
     named_in_expressions: HashSet<PlaceId>,
@@ -170,21 +173,11 @@ impl<'n> Writer<'n> {
     }
 
     fn all(&mut self) {
-        self.xml.push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<pnml>\n");
-        self.xml.push_str("<net id=\"Net-One\" type=\"P/T net\">\n");
+        self.head();
         self.check_characters();
-        if !self.net.name().is_empty() {
-            self.instruction(&[("net-name", self.net.name().to_owned())]);
-            self.is_instructed = false;
-            self.xml.push('\n');
-        }
-        self.classes();
         self.annotations();
         self.parameters();
-        for i in 0..self.net.places().len() {
-            self.place(PlaceId::from_index(i));
-            self.flush(PIECE);
-        }
+        self.places();
         let complements = complement::of(self.net);
         for place in &complements.places {
             let text = Place { id: place.id.clone(), initial: vec![place.tokens], ..Place::default() };
@@ -192,15 +185,38 @@ impl<'n> Writer<'n> {
             let at = Point { x: at.x + BESIDE, y: at.y + BESIDE };
             self.place_element(&text, at, 0, ONLY_FOR_PIPE);
         }
-        for i in 0..self.net.transitions().len() {
-            self.transition(TransitionId::from_index(i));
-            self.flush(PIECE);
-        }
+        self.transitions();
         self.is_instructed |= !complements.places.is_empty();
         self.arcs(&complements);
         self.state_groups();
         self.check_unexpected();
-        self.xml.push_str("</net>\n</pnml>\n");
+        self.xml.push_str(TAIL);
+    }
+
+    /// Everything before the parts: the start of the file, the net's name and the token classes.
+    pub(super) fn head(&mut self) {
+        self.xml.push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<pnml>\n");
+        self.xml.push_str("<net id=\"Net-One\" type=\"P/T net\">\n");
+        if !self.net.name().is_empty() {
+            self.instruction(&[("net-name", self.net.name().to_owned())]);
+            self.is_instructed = false;
+            self.xml.push('\n');
+        }
+        self.classes();
+    }
+
+    pub(super) fn places(&mut self) {
+        for i in 0..self.net.places().len() {
+            self.place(PlaceId::from_index(i));
+            self.flush(PIECE);
+        }
+    }
+
+    pub(super) fn transitions(&mut self) {
+        for i in 0..self.net.transitions().len() {
+            self.transition(TransitionId::from_index(i));
+            self.flush(PIECE);
+        }
     }
 
     /// Writes the text so far to `out`, if it has more than `size` bytes.
