@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(sums_of_places, ["ready + full", "room + buffer", "waiting + loaded"]);
 
     let rounds = found.transition_semiflows.as_ref().ok_or("invariants were asked for")?;
-    let rounds = sums(rounds, &program.transition_names);
+    let rounds = sums(rounds, &program.transition_names.to_vec());
     println!("back to the same marking: {}", rounds.join("; "));
     assert_eq!(rounds, ["produce + fill + fetch + consume"]);
     Ok(())

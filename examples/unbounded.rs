@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("the net is unbounded".into());
     };
     let names = |transitions: &[u32]| {
-        let names = transitions.iter().map(|&t| open.transition_names[t as usize].as_str());
+        let names = transitions.iter().map(|&t| &open.transition_names[t as usize]);
         names.collect::<Vec<_>>().join(" ")
     };
     println!("{} grows with each round of: {}", proof.places.join(", "), names(&proof.cycle));

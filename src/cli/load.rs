@@ -3,10 +3,10 @@
 use std::fs::File;
 use std::path::Path;
 
-use tailspn::compile::{CompileError, Program, compile};
+use tailspn::compile::{CompileError, Ids, Program, compile};
 use tailspn::formats::jani::{self, Property};
 use tailspn::formats::pipe::{self, Dialect, ReadOptions, Reading};
-use tailspn::formats::{Format, options_beside, read_bytes as read_net_bytes};
+use tailspn::formats::{Format, options_beside, read_bytes as read_net_bytes, read_large};
 use tailspn::net::Net;
 use tailspn::report::Subject;
 use tailspn::sim::{Prepared, Question};
@@ -62,7 +62,6 @@ pub(crate) fn read_net(args: &NetArgs) -> Result<Loaded, Failure> {
         let net = replace_parameters(net, &args.param)?;
         return Ok(Loaded { net, dialect: Dialect::Pipe2, warnings: Vec::new(), properties: Vec::new() });
     }
-    let bytes = read_up_to(&args.net, bounded::MOST_BYTES.max(args.max_file))?;
     let name = if args.net.as_os_str() == "-" { "standard input".into() } else { args.net.display().to_string() };
     let mut options = options_beside(&args.net, &read_options(&args.read_as));
     options.constants.clone_from(&args.param);
@@ -71,6 +70,11 @@ pub(crate) fn read_net(args: &NetArgs) -> Result<Loaded, Failure> {
     let times = args.max_file.div_ceil(options.max_bytes as u64).max(1);
     options.max_nodes = options.max_nodes.saturating_mul(usize::try_from(times).unwrap_or(usize::MAX));
     options.max_bytes = usize::try_from(args.max_file).unwrap_or(usize::MAX);
+    if let Some(read) = read_large(&args.net, &options) {
+        let net = replace_parameters(read.net, &args.param)?;
+        return Ok(Loaded { net, dialect: read.dialect, warnings: Vec::new(), properties: Vec::new() });
+    }
+    let bytes = read_up_to(&args.net, bounded::MOST_BYTES.max(args.max_file))?;
     // a copy of the text, only if a message shows a part of it
     let source = || Source::new(name.clone(), pipe::decode(&bytes).unwrap_or_default().as_ref());
     let refused = |error| refused_net(&bytes, &source(), &error);
@@ -201,17 +205,17 @@ pub(crate) fn prepare(net: &Net, question: &Question, fold: bool, steady: bool) 
 
 /// The ids of the places, transitions and token classes of a net, for reports.
 pub(crate) struct Names {
-    pub(crate) places: Vec<String>,
+    pub(crate) places: Ids,
     pub(crate) classes: Vec<String>,
-    pub(crate) transitions: Vec<String>,
+    pub(crate) transitions: Ids,
 }
 
 impl Names {
     pub(crate) fn of(net: &Net) -> Self {
         Self {
-            places: net.places().iter().map(|place| place.id.clone()).collect(),
+            places: net.places().iter().map(|place| &place.id).collect(),
             classes: net.classes().iter().map(|class| class.id.clone()).collect(),
-            transitions: net.transitions().iter().map(|transition| transition.id.clone()).collect(),
+            transitions: net.transitions().iter().map(|transition| &transition.id).collect(),
         }
     }
 

@@ -46,7 +46,7 @@ pub(super) fn run(
         matches!(transition.timing, Timing::Timed { .. }) || has_fired(*t) || unfired.contains(t)
     };
     let possible: Vec<u32> = (0..).zip(net.transitions()).filter(is_possible).map(|(t, _)| t).collect();
-    let unfired: Vec<String> = unfired.iter().map(|&t| program.transition_names[t as usize].clone()).collect();
+    let unfired: Vec<String> = unfired.iter().map(|&t| program.transition_names[t as usize].to_owned()).collect();
     let settings = SteadySettings {
         tokens: question.tokens || nothing_asked,
         throughputs: question.throughput || nothing_asked,

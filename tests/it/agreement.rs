@@ -42,7 +42,7 @@ fn exact(net: &Net, program: &Program, goal: &Code) -> Vec<(String, f64)> {
     let stays = at.stays[1].iter().zip(&at.stays[0]);
     let shares: Vec<f64> = stays.map(|(end, begin)| (end - begin) / (HORIZON - WARM_UP)).collect();
     let averages = space.averages(program, &shares).unwrap();
-    let names = program.place_names.iter().chain(&program.transition_names).cloned();
+    let names = program.place_names.iter().chain(program.transition_names.iter()).map(str::to_owned);
     let mut values: Vec<_> = names.zip(averages.tokens.into_iter().chain(averages.throughputs)).collect();
     let space = explore(program, Some(goal), &Limits::default(), &Unwatched).unwrap();
     let mut targets = vec![false; space.states()];
@@ -136,19 +136,19 @@ fn compare(nets: Vec<RandomNet>) -> Compared {
 
 #[test]
 fn random_nets_have_their_exact_averages_and_arrivals_on_every_engine() {
-    let compared = compare(random_nets(balanced_net(), 48));
+    let compared = compare(random_nets(balanced_net(), 32));
     // the two general engines answer everything, and most values are known to 1% and do vary
     let [.., direct, clock] = compared.values;
-    assert!(direct == clock && clock > 400, "{compared:?}");
-    assert!(compared.sharp > 850 && compared.moving > 800, "{compared:?}");
+    assert!(direct == clock && clock > 260, "{compared:?}");
+    assert!(compared.sharp > 550 && compared.moving > 520, "{compared:?}");
 }
 
 /// Seen to fail with capacities ignored for weights that depend on the marking, and with the degree of parallel arcs taken arc by
 /// arc.
 #[test]
 fn weights_that_depend_on_the_marking_respect_capacities_on_every_engine() {
-    let compared = compare(random_nets(elastic_net(), 30));
+    let compared = compare(random_nets(elastic_net(), 20));
     let [.., direct, clock] = compared.values;
-    assert!(direct == clock && clock > 250, "{compared:?}");
-    assert!(compared.sharp > 350 && compared.moving > 350, "{compared:?}");
+    assert!(direct == clock && clock > 160, "{compared:?}");
+    assert!(compared.sharp > 230 && compared.moving > 230, "{compared:?}");
 }

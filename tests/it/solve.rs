@@ -147,8 +147,8 @@ fn differences(path: &Path, exact: &Exact) -> Vec<String> {
     let averages = space.averages(&program, &steady.probabilities).unwrap();
     let found = program.place_names.iter().zip(&averages.tokens);
     let found = found.chain(program.transition_names.iter().zip(&averages.throughputs));
-    let known: BTreeMap<&String, f64> =
-        exact.average_tokens.iter().chain(&exact.throughput).map(|(name, &value)| (name, value)).collect();
+    let known: BTreeMap<&str, f64> =
+        exact.average_tokens.iter().chain(&exact.throughput).map(|(name, &value)| (name.as_str(), value)).collect();
     for (name, &value) in found {
         // the other solver stops at a residual of 1e-9
         if let Some(&known) = known.get(name)
@@ -278,7 +278,7 @@ fn a_kanban_system_has_its_known_throughput() {
         for (transition, (a, b)) in program.transition_names.iter().zip(swept.iter().zip(&exact)) {
             assert!(close(*a, *b), "{cards} {transition}: {a} {b}");
             // each card that enters cell 1 leaves cell 4
-            if ["in1", "out4", "synch123", "synch234"].contains(&transition.as_str()) {
+            if ["in1", "out4", "synch123", "synch234"].contains(&transition) {
                 assert!(close(*b, known.unwrap_or(exact[0])), "{cards} {transition}: {b}");
             }
         }

@@ -289,7 +289,7 @@ fn invariants_leave_no_token_behind() {
             let done = job.done[0].index();
             let pools = ["mapSlots", "reduceSlots", "copyMapSlots", "copyReduceSlots", "copySlots"];
             for (place, id) in program.place_names.iter().enumerate() {
-                if place == done || pools.contains(&id.as_str()) {
+                if place == done || pools.contains(&id) {
                     continue;
                 }
                 let empties = flows.vectors.iter().any(|flow| {
@@ -402,7 +402,7 @@ fn exponential_nets_are_nets_of_pipe() {
             assert_eq!(back.net.transitions(), job.net.transitions(), "{name}");
             let arcs = |net: &Net| {
                 let mut arcs: Vec<_> =
-                    net.arcs().iter().map(|a| (a.id.clone(), a.kind, a.place, a.transition)).collect();
+                    net.arcs().iter().map(|a| (net.arc_id(a).into_owned(), a.kind, a.place, a.transition)).collect();
                 arcs.sort();
                 arcs
             };

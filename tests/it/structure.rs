@@ -838,7 +838,7 @@ fn jobs_have_an_invariant_for_each_reduce_task() {
         assert_eq!(found.siphons.unwrap().sets, [[0]]);
         assert_eq!(found.traps.unwrap().sets.len() as u64, reduces);
         let bounds = found.bounds.unwrap().rows;
-        let most = |name: &String| if name == "spilled" { maps } else { 1 };
+        let most = |name: &str| if name == "spilled" { maps } else { 1 };
         assert!(program.place_names.iter().zip(&bounds).all(|(name, row)| row.most == Some(most(name)) && row.proved));
         // it ends, so that nothing continues forever
         assert!(found.throughputs.unwrap().bounds.iter().all(|bound| bound.most == Some(0.0)));

@@ -95,7 +95,7 @@ impl Game {
             program.capacity[*place].is_some_and(|most| program.tokens_in(*place, marking) > u64::from(most))
         };
         let place = (0..program.places()).find(overfull)?;
-        Some(format!("place `{}` has more tokens than its capacity", program.place_names[place]))
+        Some(format!("place `{}` has more tokens than its capacity", &program.place_names[place]))
     }
 
     /// Returns the transitions that can fire next: immediate transitions if any are enabled, otherwise timed

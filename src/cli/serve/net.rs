@@ -222,7 +222,7 @@ fn fired(
     let changes = game.follow(&mut marking, firings.iter().map(|(t, _)| *t)).map_err(|stuck| match stuck {
         Stuck::Fault(fault) => faulty(&fault),
         Stuck::CannotFire(t) => {
-            let message = format!("`{}` cannot fire in this marking", names[t as usize]);
+            let message = format!("`{}` cannot fire in this marking", &names[t as usize]);
             Refusal::new(StatusCode::CONFLICT, message)
         }
     })?;

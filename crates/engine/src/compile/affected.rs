@@ -30,23 +30,22 @@ impl Affected {
 
     /// Relation by the counters that transitions write and the timed transitions that read each counter, ascending.
     /// `is_timed` is true for a timed transition.
-    pub(super) fn new(writes: &Csr<u32>, readers: &[Vec<u32>], is_timed: impl Fn(usize) -> bool) -> Self {
+    pub(super) fn new(writes: &Csr<u32>, readers: &Csr<u32>, is_timed: impl Fn(usize) -> bool) -> Self {
         Self::with_hubs(writes, readers, is_timed, HUB)
     }
 
     /// As [`new`](Self::new), with `hub` instead of [`HUB`].
     pub(super) fn with_hubs(
         writes: &Csr<u32>,
-        readers: &[Vec<u32>],
+        readers: &Csr<u32>,
         is_timed: impl Fn(usize) -> bool,
         hub: usize,
     ) -> Self {
-        let mut writers = vec![0_usize; readers.len()];
+        let mut writers = vec![0_usize; readers.rows()];
         writes.items().iter().for_each(|&counter| writers[counter as usize] += 1);
         let is_hub: Vec<bool> = readers.iter().zip(&writers).map(|(r, w)| r.len().saturating_mul(*w) >= hub).collect();
         let blocks = Blocks::new(readers, &is_hub, writes.rows());
-        let mut own = Vec::with_capacity(writes.rows());
-        let mut blocks_of = Vec::with_capacity(writes.rows());
+        let (mut own, mut blocks_of) = (Csr::empty(), Csr::empty());
         for t in 0..writes.rows() {
             let (hubs, others): (Vec<u32>, Vec<u32>) =
                 writes.row(t).iter().partition(|&&counter| is_hub[counter as usize]);
@@ -54,15 +53,16 @@ impl Affected {
                 hubs.iter().flat_map(|hub| blocks.at.get(hub).into_iter().flatten()).copied().collect();
             shared.sort_unstable();
             shared.dedup();
-            let mut rest: Vec<u32> = others.iter().flat_map(|&counter| &readers[counter as usize]).copied().collect();
+            let mut rest: Vec<u32> =
+                others.iter().flat_map(|&counter| readers.row(counter as usize)).copied().collect();
             rest.extend(is_timed(t).then(|| u32::try_from(t).expect("ids fit")));
             rest.sort_unstable();
             rest.dedup();
             rest.retain(|&u| shared.binary_search(&blocks.of[u as usize]).is_err());
-            own.push(rest.into_boxed_slice());
+            own.push(rest);
             blocks_of.push(shared);
         }
-        Self { own: Csr::from_rows(own), blocks_of: Csr::from_rows(blocks_of), blocks: Csr::from_rows(blocks.members) }
+        Self { own, blocks_of, blocks: Csr::from_rows(blocks.members) }
     }
 
     /// Influenced transitions that no other transition shares, ascending; all of them if [`is_whole`](Self::is_whole).
@@ -106,9 +106,9 @@ struct Blocks {
 }
 
 impl Blocks {
-    fn new(readers: &[Vec<u32>], is_hub: &[bool], transitions: usize) -> Self {
+    fn new(readers: &Csr<u32>, is_hub: &[bool], transitions: usize) -> Self {
         let mut hubs_of = BTreeMap::<u32, Vec<u32>>::new();
-        for (counter, row) in (0_u32..).zip(readers).filter(|(counter, _)| is_hub[*counter as usize]) {
+        for (counter, row) in (0_u32..).zip(readers.iter()).filter(|(counter, _)| is_hub[*counter as usize]) {
             row.iter().for_each(|&t| hubs_of.entry(t).or_default().push(counter));
         }
         let mut members = BTreeMap::<Vec<u32>, Vec<u32>>::new();
@@ -155,8 +155,9 @@ mod tests {
         let (reads, writes) = (rows(), rows());
         let is_timed = |t: usize| !t.is_multiple_of(5);
         let timed = || (0..transitions).filter(|&t| is_timed(t as usize));
-        let readers: Vec<Vec<u32>> =
-            (0..counters).map(|counter| timed().filter(|&t| reads[t as usize].contains(&counter)).collect()).collect();
+        let readers = Csr::from_rows(
+            (0..counters).map(|counter| timed().filter(|&t| reads[t as usize].contains(&counter)).collect::<Vec<_>>()),
+        );
         let written = Csr::from_rows(writes.iter().cloned());
         for hub in [0, 100, 400, 1_000, usize::MAX] {
             let affected = Affected::with_hubs(&written, &readers, is_timed, hub);

@@ -7,6 +7,29 @@ pub struct Csr<T> {
     items: Vec<T>,
 }
 
+impl Csr<u32> {
+    /// Per number below `columns`: the rows that contain it, ascending.
+    pub(super) fn transposed(&self, columns: usize) -> Self {
+        let mut offsets = vec![0_u32; columns + 1];
+        for &column in &self.items {
+            offsets[column as usize + 1] += 1;
+        }
+        for i in 1..offsets.len() {
+            offsets[i] += offsets[i - 1];
+        }
+        let mut next = offsets.clone();
+        let mut items = vec![0; self.items.len()];
+        for (row, i) in (0..).zip(0..self.rows()) {
+            for &column in self.row(i) {
+                let at = &mut next[column as usize];
+                items[*at as usize] = row;
+                *at += 1;
+            }
+        }
+        Self { offsets, items }
+    }
+}
+
 impl<T> Csr<T> {
     /// Rows from an iterator of rows.
     pub fn from_rows<R: IntoIterator<Item = T>>(rows: impl IntoIterator<Item = R>) -> Self {
@@ -30,6 +53,11 @@ impl<T> Csr<T> {
     pub fn from_parts(offsets: Vec<u32>, items: Vec<T>) -> Self {
         debug_assert_eq!(offsets.last().map(|&end| end as usize), Some(items.len()));
         Self { offsets, items }
+    }
+
+    /// All rows, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &[T]> {
+        (0..self.rows()).map(|i| self.row(i))
     }
 
     /// Row `i`.

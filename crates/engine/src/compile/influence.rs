@@ -14,14 +14,9 @@ use crate::net::ArcKind;
 /// the counters `seen` are in one group.
 pub(super) fn fill(program: &mut Program, seen: &[u32]) {
     let writes = program.writes();
-    let mut readers = vec![Vec::new(); program.counters()];
-    for t in 0..program.transitions() {
-        for counter in reads(program, t) {
-            readers[counter as usize].push(u32::try_from(t).expect("ids fit"));
-        }
-    }
+    let readers = Csr::from_rows((0..program.transitions()).map(|t| reads(program, t))).transposed(program.counters());
     fill_groups(program, &readers, &writes, seen);
-    fill_affected(program, readers, &writes);
+    fill_affected(program, &readers, &writes);
     program.choice_weight = choice_weights(program);
 }
 
@@ -61,11 +56,11 @@ fn reads(program: &Program, t: usize) -> BTreeSet<u32> {
 
 /// Two immediate transitions are in one group if one reads a counter that the other reads or writes. So no group reads
 /// a counter that another group reads or writes: their choices are independent, and their order does not matter.
-fn fill_groups(program: &mut Program, readers: &[Vec<u32>], writes: &Csr<u32>, seen: &[u32]) {
+fn fill_groups(program: &mut Program, readers: &Csr<u32>, writes: &Csr<u32>, seen: &[u32]) {
     let count = program.transitions();
     let immediate: Vec<bool> = program.firing.iter().map(|f| matches!(f, Firing::Immediate { .. })).collect();
     let mut sets = DisjointSets::new(count);
-    let mut first_reader = vec![None; readers.len()];
+    let mut first_reader = vec![None; readers.rows()];
     for (counter, row) in readers.iter().enumerate() {
         let mut members = row.iter().map(|&t| t as usize).filter(|&t| immediate[t]);
         first_reader[counter] = members.next();
@@ -110,7 +105,7 @@ fn priority(program: &Program, t: usize) -> u32 {
     }
 }
 
-fn fill_affected(program: &mut Program, mut readers: Vec<Vec<u32>>, writes: &Csr<u32>) {
+fn fill_affected(program: &mut Program, readers: &Csr<u32>, writes: &Csr<u32>) {
     let group_of = |t: u32| Some(program.group_of[t as usize]).filter(|&group| group != u32::MAX);
     // all immediate transitions that read a counter are in one group
     let groups: Vec<Option<u32>> = readers.iter().map(|row| row.iter().find_map(|&t| group_of(t))).collect();
@@ -121,18 +116,16 @@ fn fill_affected(program: &mut Program, mut readers: Vec<Vec<u32>>, writes: &Csr
         row.dedup();
         row
     }));
-    readers.iter_mut().for_each(|row| row.retain(|&t| group_of(t).is_none()));
-    program.affects = Affected::new(writes, &readers, |t| !program.is_immediate(t));
+    let timed = Csr::from_rows(readers.iter().map(|row| row.iter().copied().filter(|&t| group_of(t).is_none())));
+    program.affects = Affected::new(writes, &timed, |t| !program.is_immediate(t));
     program.affects_groups = affects_groups;
 }
 
 /// Relation as in [`Program::affects`], with shared readers wherever it has this number of entries.
 #[cfg(test)]
 pub(crate) fn affected_sharing(program: &Program, hub: usize) -> Affected {
-    let mut readers = vec![Vec::new(); program.counters()];
-    for &t in &program.timed {
-        reads(program, t as usize).into_iter().for_each(|counter| readers[counter as usize].push(t));
-    }
+    let reads = |t| if program.is_immediate(t) { BTreeSet::new() } else { reads(program, t) };
+    let readers = Csr::from_rows((0..program.transitions()).map(reads)).transposed(program.counters());
     Affected::with_hubs(&program.writes(), &readers, |t| !program.is_immediate(t), hub)
 }
 

@@ -7,6 +7,7 @@
 mod affected;
 mod code;
 mod csr;
+mod ids;
 mod influence;
 mod linear;
 mod observe;
@@ -18,6 +19,7 @@ mod template;
 pub use affected::Affected;
 pub use code::{Code, Op, lower};
 pub use csr::Csr;
+pub use ids::Ids;
 #[cfg(test)]
 pub(crate) use influence::affected_sharing;
 pub(crate) use influence::{exponent_of, integer_weights};
@@ -30,7 +32,7 @@ pub use template::{Compiled, Template};
 use std::collections::BTreeMap;
 
 use crate::Problems;
-use crate::net::{ArcKind, Delay, Expr, Net, Timing, TransitionId};
+use crate::net::{Arc, ArcKind, Delay, Expr, Net, Timing, TransitionId};
 
 /// Every number of a net that is impossible.
 pub type CompileError = Problems<CompileProblem>;
@@ -89,8 +91,8 @@ pub fn compile(net: &Net) -> Result<Program, CompileError> {
         .map(|t| u32::try_from(t).expect("ids fit"))
         .collect();
     let mut program = Program {
-        place_names: net.places().iter().map(|p| p.id.clone()).collect(),
-        transition_names: net.transitions().iter().map(|t| t.id.clone()).collect(),
+        place_names: net.places().iter().map(|p| &p.id).collect(),
+        transition_names: net.transitions().iter().map(|t| &t.id).collect(),
         class_names: net.classes().iter().map(|c| c.id.clone()).collect(),
         initial,
         capacity,
@@ -227,21 +229,8 @@ impl ArcRows {
 
 /// Per transition: the positions of its arcs, ascending.
 fn by_transition(net: &Net) -> Csr<u32> {
-    let mut offsets = vec![0_u32; net.transitions().len() + 1];
-    for arc in net.arcs() {
-        offsets[arc.transition.index() + 1] += 1;
-    }
-    for t in 1..offsets.len() {
-        offsets[t] += offsets[t - 1];
-    }
-    let mut next = offsets.clone();
-    let mut positions = vec![0; net.arcs().len()];
-    for (position, arc) in (0..).zip(net.arcs()) {
-        let at = &mut next[arc.transition.index()];
-        positions[*at as usize] = position;
-        *at += 1;
-    }
-    Csr::from_parts(offsets, positions)
+    let transition = |arc: &Arc| [u32::try_from(arc.transition.index()).expect("ids fit")];
+    Csr::from_rows(net.arcs().iter().map(transition)).transposed(net.transitions().len())
 }
 
 impl TransitionArcs {
@@ -260,7 +249,7 @@ impl TransitionArcs {
                         if (0.0..=MAX_ARC_WEIGHT).contains(&whole) {
                             row.add(arc.kind, counter, whole as u32);
                         } else {
-                            let arc = arc.id.clone();
+                            let arc = net.arc_id(arc).into_owned();
                             errors.push((position, CompileProblem::BadArcWeight { arc, position, value }));
                         }
                     }

@@ -3,6 +3,7 @@
 use crate::compile::affected::Affected;
 use crate::compile::code::Code;
 use crate::compile::csr::Csr;
+use crate::compile::ids::Ids;
 use crate::net::{ArcKind, Law, Memory, Servers};
 
 /// `weight` tokens of `counter`.
@@ -104,9 +105,9 @@ pub enum Firing {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     /// Ids of the places, for messages and reports.
-    pub place_names: Vec<String>,
+    pub place_names: Ids,
     /// Ids of the transitions.
-    pub transition_names: Vec<String>,
+    pub transition_names: Ids,
     /// Ids of the token classes.
     pub class_names: Vec<String>,
     /// Tokens at the start, per counter.

@@ -240,7 +240,8 @@ impl<'a> Builder<'a> {
                 weights.push(ClassWeight { class: ClassId::from_index(0), weight });
             }
             let transition = transitions[t];
-            self.net.add_arc(Arc { place, transition, weights, path: Vec::new(), ..arc.clone() });
+            let id = self.graph.net.arc_id(arc).into_owned();
+            self.net.add_arc(Arc { id, place, transition, weights, path: Vec::new(), ..arc.clone() });
         }
         Ok(())
     }

@@ -185,6 +185,21 @@ pub fn options_beside(path: &Path, options: &ReadOptions) -> ReadOptions {
     options
 }
 
+/// Size of a file from which its text is not kept in memory if possible \[bytes\].
+const LARGE: u64 = 1 << 24;
+
+/// Reads a net from a large file of PIPE XML in memory for the net only; `None` for another file, and wherever
+/// [`pipe::read_plain`] needs the text.
+pub fn read_large(path: &Path, options: &ReadOptions) -> Option<ReadNet> {
+    let mut file = File::open(path)
+        .ok()
+        .filter(|file| file.metadata().is_ok_and(|about| about.is_file() && about.len() > LARGE))?;
+    let mut head = [0; SNIFFED];
+    let read = file.read(&mut head).ok()?;
+    let is_pipe = Format::sniff(&head[..read]) == Some(Format::Pipe);
+    if is_pipe { pipe::read_plain(head[..read].chain(file), options) } else { None }
+}
+
 /// Reads a net from a file in any readable format.
 ///
 /// # Errors
@@ -192,6 +207,9 @@ pub fn options_beside(path: &Path, options: &ReadOptions) -> ReadOptions {
 /// The file cannot be read, or is refused; then the error lists everything that is wrong in the file.
 pub fn read_file(path: &Path, options: &ReadOptions) -> Result<ReadNet, ReadFileError> {
     let failed = |source| ReadFileError::Io { path: path.to_owned(), source };
+    if let Some(read) = read_large(path, options) {
+        return Ok(read);
+    }
     let mut bytes = Vec::new();
     // one byte more than the limit reveals a longer file
     let most = u64::try_from(options.max_bytes).unwrap_or(u64::MAX).saturating_add(1);

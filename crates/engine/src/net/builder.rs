@@ -38,7 +38,7 @@ pub struct NetBuilder {
     annotations: Vec<Annotation>,
     state_groups: Vec<StateGroup>,
     /// The ids; names can still change.
-    index: NameIndex,
+    pub(super) index: NameIndex,
     /// True if names of places are found too, because they are those of a net.
     searches_names: bool,
 }
@@ -137,23 +137,36 @@ impl NetBuilder {
     }
 
     /// Adds an arc and returns its position.
-    pub fn add_arc(&mut self, arc: Arc) -> usize {
+    pub fn add_arc(&mut self, mut arc: Arc) -> usize {
+        if self.has_usual_id(&arc) {
+            arc.id = String::new();
+        }
         self.arcs.push(arc);
         self.arcs.len() - 1
     }
 
     /// Adds an arc with a weight of the first class, and an id in PIPE's style (`P0 to T0`).
     pub fn arc(&mut self, kind: ArcKind, place: PlaceId, transition: TransitionId, weight: impl Into<Expr>) -> usize {
-        let p = self.places.get(place.index()).map_or("?", |p| p.id.as_str());
-        let t = self.transitions.get(transition.index()).map_or("?", |t| t.id.as_str());
-        let id = match kind {
-            ArcKind::Output => format!("{t} to {p}"),
-            ArcKind::Input => format!("{p} to {t}"),
-            ArcKind::Inhibitor => format!("{p} inhibits {t}"),
-            ArcKind::Test => format!("{p} read by {t}"),
-        };
         let weights = vec![ClassWeight { class: ClassId::from_index(0), weight: weight.into() }];
-        self.add_arc(Arc { id, kind, place, transition, weights, path: Vec::new(), tagged: false })
+        self.add_arc(Arc { id: String::new(), kind, place, transition, weights, path: Vec::new(), tagged: false })
+    }
+
+    /// The id of the arc at a position: its own id, or the usual id by its ends.
+    pub fn arc_id(&self, position: usize) -> String {
+        let arc = &self.arcs[position];
+        if !arc.id.is_empty() {
+            return arc.id.clone();
+        }
+        let place = self.places.get(arc.place.index()).map_or("?", |place| &place.id);
+        let transition = self.transitions.get(arc.transition.index()).map_or("?", |transition| &transition.id);
+        arc.kind.usual_id(place, transition)
+    }
+
+    /// Returns true if the own id of an arc is its usual id.
+    fn has_usual_id(&self, arc: &Arc) -> bool {
+        let (place, transition) = (self.places.get(arc.place.index()), self.transitions.get(arc.transition.index()));
+        let ends = place.zip(transition).filter(|_| !arc.id.is_empty());
+        ends.is_some_and(|(place, transition)| arc.id == arc.kind.usual_id(&place.id, &transition.id))
     }
 
     /// Adds an arc that consumes tokens.
@@ -222,6 +235,22 @@ impl NetBuilder {
         Lookup { places, classes, parameters, index, searches_names: *searches_names }
     }
 
+    /// Sets the name of the net.
+    pub fn set_name(&mut self, name: impl Into<String>) {
+        self.name = name.into();
+    }
+
+    /// The places that were added so far.
+    pub fn places(&self) -> &[Place] {
+        &self.places
+    }
+
+    /// Number of rate parameters that were added so far.
+    #[cfg(feature = "xml")]
+    pub(crate) fn parameter_count(&self) -> usize {
+        self.parameters.len()
+    }
+
     /// Ids of the places and then of the transitions that were added so far.
     #[cfg(feature = "xml")]
     pub(crate) fn node_ids(&self) -> impl Iterator<Item = &str> {
@@ -274,7 +303,8 @@ impl NetBuilder {
         })
     }
 
-    /// Brings equal nets into the same form: a count for every class, and no name that only repeats the id.
+    /// Brings equal nets into the same form: a count for every class, no name that only repeats the id, and no usual id of an
+    /// arc.
     fn make_canonical(&mut self) {
         for place in &mut self.places {
             place.initial.resize(self.classes.len(), 0);
@@ -285,6 +315,11 @@ impl NetBuilder {
         for transition in &mut self.transitions {
             if transition.name == transition.id {
                 transition.name.clear();
+            }
+        }
+        for i in 0..self.arcs.len() {
+            if self.has_usual_id(&self.arcs[i]) {
+                self.arcs[i].id = String::new();
             }
         }
     }

@@ -32,6 +32,8 @@ pub use parts::{
 pub use problem::{BuildError, BuildProblem, PartRef};
 pub use sink::PartSink;
 
+use std::borrow::Cow;
+
 use expr::{ExprError, Leaf, NamedLeaf, Names};
 use index::{Lookup, NameIndex};
 
@@ -100,6 +102,14 @@ impl Net {
     /// The transition of this id.
     pub fn transition(&self, id: TransitionId) -> &Transition {
         &self.transitions[id.index()]
+    }
+
+    /// The id of an arc of this net: its own id, or the usual id by its ends, such as `P0 to T0`.
+    pub fn arc_id<'n>(&'n self, arc: &'n Arc) -> Cow<'n, str> {
+        if !arc.id.is_empty() {
+            return Cow::Borrowed(&arc.id);
+        }
+        Cow::Owned(arc.kind.usual_id(&self.place(arc.place).id, &self.transition(arc.transition).id))
     }
 
     /// The place with this id, otherwise the place with this name.

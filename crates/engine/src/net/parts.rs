@@ -205,6 +205,18 @@ pub enum ArcKind {
     Test,
 }
 
+impl ArcKind {
+    /// The id of an arc between these nodes that has no other id.
+    pub(crate) fn usual_id(self, place: &str, transition: &str) -> String {
+        match self {
+            Self::Output => format!("{transition} to {place}"),
+            Self::Input => format!("{place} to {transition}"),
+            Self::Inhibitor => format!("{place} inhibits {transition}"),
+            Self::Test => format!("{place} read by {transition}"),
+        }
+    }
+}
+
 /// The weight of an arc for one token class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassWeight {
@@ -226,7 +238,8 @@ pub struct PathPoint {
 /// An arc between a place and a transition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arc {
-    /// Id, unique among the arcs of the net.
+    /// Id, unique among the arcs of the net. Empty means the usual id by its ends, such as `P0 to T0`
+    /// ([`Net::arc_id`](crate::net::Net::arc_id)).
     pub id: String,
     /// Kind of the arc.
     pub kind: ArcKind,

@@ -1,11 +1,12 @@
 //! Validation of the parts of a net; finds all problems in one pass.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::HashSet;
+use std::hash::{BuildHasher as _, RandomState};
 
 use crate::net::builder::NetBuilder;
 use crate::net::expr::{Expr, Leaf};
 use crate::net::ids::{ClassId, ParameterId, PlaceId, TransitionId};
+use crate::net::index::{Index, Named};
 use crate::net::parts::{ClassWeight, Delay, Servers, Timing};
 use crate::net::problem::{BuildProblem, PartRef};
 
@@ -26,19 +27,37 @@ impl NetBuilder {
         let transition = |i| PartRef::Transition(TransitionId::from_index(i));
         let class = |i| PartRef::Class(ClassId::from_index(i));
         let parameter = |i| PartRef::Parameter(ParameterId::from_index(i));
-        check_unique("token class", self.classes.iter().map(|c| &c.id), class, problems);
-        check_unique("rate parameter", self.parameters.iter().map(|k| &k.name), parameter, problems);
-        check_unique("place", self.places.iter().map(|p| &p.id), place, problems);
-        check_unique("transition", self.transitions.iter().map(|t| &t.id), transition, problems);
-        check_unique("arc", self.arcs.iter().map(|a| &a.id), PartRef::Arc, problems);
+        check_unique("token class", &self.classes, &self.index.classes, class, problems);
+        check_unique("rate parameter", &self.parameters, &self.index.parameters, parameter, problems);
+        check_unique("place", &self.places, &self.index.places, place, problems);
+        check_unique("transition", &self.transitions, &self.index.transitions, transition, problems);
+        self.check_arc_ids(problems);
+    }
+
+    /// Arcs have no index, and their ids are seldom stored: ids are compared only if several have the same hash.
+    fn check_arc_ids(&self, problems: &mut Vec<BuildProblem>) {
+        let hasher = RandomState::new();
+        let mut hashes: Vec<u64> = (0..self.arcs.len()).map(|i| hasher.hash_one(self.arc_id(i))).collect();
+        hashes.sort_unstable();
+        if hashes.windows(2).all(|pair| pair[0] != pair[1]) {
+            return;
+        }
+        let mut seen = HashSet::new();
+        for i in 0..self.arcs.len() {
+            let id = self.arc_id(i);
+            if !seen.insert(id.clone()) {
+                problems.push(BuildProblem::DuplicateId { kind: "arc", id, part: PartRef::Arc(i) });
+            }
+        }
     }
 
     /// Reports leaves that do not belong to this builder, and a constant that is negative or not finite.
-    fn check_expr(&self, what: &str, expr: &Expr, part: PartRef, problems: &mut Vec<BuildProblem>) {
+    /// `what` names the expression.
+    fn check_expr(&self, what: &dyn Fn() -> String, expr: &Expr, part: PartRef, problems: &mut Vec<BuildProblem>) {
         if let Some(value) = expr.as_number()
             && (!value.is_finite() || value < 0.0)
         {
-            problems.push(BuildProblem::BadNumber { what: what.to_owned(), value, part });
+            problems.push(BuildProblem::BadNumber { what: what(), value, part });
         }
         expr.for_each_leaf(&mut |leaf| {
             let missing = match *leaf {
@@ -50,7 +69,7 @@ impl NetBuilder {
                 }
             };
             if let Some(kind) = missing {
-                problems.push(BuildProblem::ForeignId { what: what.to_owned(), kind, part });
+                problems.push(BuildProblem::ForeignId { what: what(), kind, part });
             }
         });
     }
@@ -58,7 +77,7 @@ impl NetBuilder {
     fn check_parameters(&self, problems: &mut Vec<BuildProblem>) {
         for (i, parameter) in self.parameters.iter().enumerate() {
             let part = PartRef::Parameter(ParameterId::from_index(i));
-            self.check_expr(&format!("rate parameter `{}`", parameter.name), &parameter.value, part, problems);
+            self.check_expr(&|| format!("rate parameter `{}`", parameter.name), &parameter.value, part, problems);
             let mut ordered = true;
             parameter.value.for_each_leaf(&mut |leaf| {
                 ordered &= !matches!(leaf, Leaf::Parameter(used) if used.index() >= i);
@@ -90,12 +109,12 @@ impl NetBuilder {
             let part = PartRef::Transition(TransitionId::from_index(i));
             match &t.timing {
                 Timing::Immediate { weight, .. } => {
-                    self.check_expr(&format!("the weight of transition `{}`", t.id), weight, part, problems);
+                    self.check_expr(&|| format!("the weight of transition `{}`", t.id), weight, part, problems);
                 }
                 Timing::Timed { delay, servers, .. } => {
                     match delay {
                         Delay::Exponential { rate } => {
-                            self.check_expr(&format!("the rate of transition `{}`", t.id), rate, part, problems);
+                            self.check_expr(&|| format!("the rate of transition `{}`", t.id), rate, part, problems);
                         }
                         Delay::General(law) => problems.extend(law.problem().map(|problem| BuildProblem::Law {
                             transition: t.id.clone(),
@@ -114,7 +133,7 @@ impl NetBuilder {
     fn check_arcs(&self, problems: &mut Vec<BuildProblem>) {
         for (i, arc) in self.arcs.iter().enumerate() {
             let part = PartRef::Arc(i);
-            let what = || format!("arc `{}`", arc.id);
+            let what = || format!("arc `{}`", self.arc_id(i));
             if arc.place.index() >= self.places.len() {
                 problems.push(BuildProblem::ForeignId { what: what(), kind: "place", part });
             }
@@ -125,36 +144,33 @@ impl NetBuilder {
                 if class.index() >= self.classes.len() {
                     problems.push(BuildProblem::ForeignId { what: what(), kind: "token class", part });
                 }
-                self.check_expr(&format!("the weight of arc `{}`", arc.id), weight, part, problems);
+                self.check_expr(&|| format!("the weight of arc `{}`", self.arc_id(i)), weight, part, problems);
                 if let Some(value) = weight.as_number()
                     && value >= 0.0
                     && (value.fract() != 0.0 || value >= f64::from(1_u32 << 31))
                 {
-                    problems.push(BuildProblem::BadArcWeight { arc: arc.id.clone(), value, part });
+                    problems.push(BuildProblem::BadArcWeight { arc: self.arc_id(i), value, part });
                 }
             }
         }
     }
 }
 
-fn check_unique<'a>(
+fn check_unique<P: Named>(
     kind: &'static str,
-    ids: impl Iterator<Item = &'a String>,
+    parts: &[P],
+    index: &Index,
     part: impl Fn(usize) -> PartRef,
     problems: &mut Vec<BuildProblem>,
 ) {
-    let mut seen = HashMap::new();
-    for (i, id) in ids.enumerate() {
+    for (i, named) in parts.iter().enumerate() {
+        let id = named.id();
         if id.is_empty() {
             problems.push(BuildProblem::EmptyId { kind, part: part(i) });
         }
-        match seen.entry(id) {
-            Entry::Vacant(slot) => {
-                slot.insert(i);
-            }
-            Entry::Occupied(_) => {
-                problems.push(BuildProblem::DuplicateId { kind, id: id.clone(), part: part(i) });
-            }
+        // the index has the first part of this id
+        if index.find(parts, id).is_some_and(|first| first != i) {
+            problems.push(BuildProblem::DuplicateId { kind, id: id.to_owned(), part: part(i) });
         }
     }
 }

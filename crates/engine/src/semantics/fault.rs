@@ -57,6 +57,6 @@ pub enum Fault {
 
 impl Fault {
     pub(super) fn bad_value(program: &Program, t: usize, what: &'static str, value: f64) -> Self {
-        Self::BadValue { what, transition: program.transition_names[t].clone(), value }
+        Self::BadValue { what, transition: program.transition_names[t].to_owned(), value }
     }
 }

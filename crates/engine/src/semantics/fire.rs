@@ -46,8 +46,8 @@ pub(crate) fn add(program: &Program, t: usize, marking: &mut [u32], counter: u32
             Ok(())
         }
         Err(_) => Err(Fault::TooManyTokens {
-            place: program.place_names[counter as usize / program.classes()].clone(),
-            transition: program.transition_names[t].clone(),
+            place: program.place_names[counter as usize / program.classes()].to_owned(),
+            transition: program.transition_names[t].to_owned(),
         }),
     }
 }

@@ -194,13 +194,14 @@ fn shared_lists_of_influences_do_not_change_any_number() {
 #[test]
 fn a_goal_at_final_places_is_the_same_for_both() {
     let program = straggling_tasks(3, &[]);
-    let done = program.place_names.iter().position(|name| name == "done").unwrap();
+    let done = program.place_names.position("done").unwrap();
     let mut b = NetBuilder::new("");
-    for name in &program.place_names {
-        b.place(name.clone(), 0);
+    for name in program.place_names.iter() {
+        b.place(name, 0);
     }
     let net = b.build().unwrap();
-    let code = crate::compile::lower(&net, &net.expression(&format!("#({}) >= 1", program.place_names[done])).unwrap());
+    let code =
+        crate::compile::lower(&net, &net.expression(&format!("#({}) >= 1", &program.place_names[done])).unwrap());
     let group = |name: &str, transitions| Group { name: name.into(), transitions };
     let groups = vec![group("all", (0..program.transitions() as u32).collect()), group("first", vec![0])];
     let question = Question { goal: Goal::Marking(code), horizon: Some(30.0), groups, ..Question::default() };
@@ -259,10 +260,10 @@ fn every_vector_level_gives_the_same_bits() {
 #[test]
 fn lockstep_and_direct_form_agree_bit_for_bit() {
     let program = two_loops(6);
-    let counter = |name: &str| program.place_names.iter().position(|n| n == name).unwrap();
+    let counter = |name: &str| program.place_names.position(name).unwrap();
     let mut b = NetBuilder::new("");
-    for name in &program.place_names {
-        b.place(name.clone(), 0);
+    for name in program.place_names.iter() {
+        b.place(name, 0);
     }
     let net = b.build().unwrap();
     let at = |text: &str| Goal::Marking(crate::compile::lower(&net, &net.expression(text).unwrap()));

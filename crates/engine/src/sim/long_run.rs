@@ -289,7 +289,7 @@ impl<'a> SteadySimulation<'a> {
         let runs = prepared.unfold_averages(runs);
         let program = compile(self.net)?;
         let unfired = enabled_but_unfired(&program, &runs, self.seed, self.watch)?;
-        let unfired = unfired.into_iter().map(|t| program.transition_names[t as usize].clone()).collect();
+        let unfired = unfired.into_iter().map(|t| program.transition_names[t as usize].to_owned()).collect();
         let rewards = self.rewards.into_iter().map(|reward| reward.name).collect();
         Ok(SteadyResult { net: self.net.clone(), runs, rewards, level: self.level, unfired })
     }

@@ -126,7 +126,7 @@ mod tests {
                 assert_eq!(trajectory.firings.last().map(|last| last.1), Some(trajectory.end_s));
                 assert_eq!(trajectory.ending, Some(Ending::Goal));
                 let end = end_of(&program, &trajectory);
-                match program.place_names.iter().position(|name| name == "done") {
+                match program.place_names.position("done") {
                     Some(done) => assert_eq!(end[done], 1),
                     None => assert_eq!(end[0], 3),
                 }

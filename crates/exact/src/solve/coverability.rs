@@ -124,7 +124,7 @@ impl Coverability {
 /// Marking-dependent arc weights, more markings than `limit`, or an invalid weight.
 pub fn coverability(program: &Program, limit: usize) -> Result<Coverability, CoverabilityError> {
     if let Some(t) = (0..program.transitions()).find(|&t| !program.is_static(t)) {
-        return Err(CoverabilityError::MarkingDependentArc { transition: program.transition_names[t].clone() });
+        return Err(CoverabilityError::MarkingDependentArc { transition: program.transition_names[t].to_owned() });
     }
     let mut builder = Builder {
         program: relaxed(program),

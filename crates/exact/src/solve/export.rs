@@ -93,7 +93,7 @@ fn variables(program: &Program) -> Vec<String> {
     let classes = program.classes();
     let mut names: Vec<String> = Vec::with_capacity(program.counters());
     for counter in 0..program.counters() {
-        let mut name = program.place_names[counter / classes].clone();
+        let mut name = program.place_names[counter / classes].to_owned();
         if classes > 1 {
             let _ = write!(name, "_{}", program.class_names[counter % classes]);
         }
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn names_become_different_identifiers() {
         let mut program = ring(3, 1);
-        program.place_names = vec!["a b".to_owned(), "a-b".to_owned(), "1st".to_owned()];
+        program.place_names = ["a b", "a-b", "1st"].into_iter().collect();
         assert_eq!(variables(&program), ["a_b", "a_b_", "_1st"]);
     }
 }

@@ -145,7 +145,7 @@ impl Grown {
     pub(crate) fn proof(&self, program: &Program, prefix: Vec<u32>, cycle: Vec<u32>) -> Unbounded {
         let classes = program.classes();
         let grows = |place: &usize| self.grows[place * classes..(place + 1) * classes].contains(&true);
-        let places = (0..program.places()).filter(grows).map(|place| program.place_names[place].clone()).collect();
+        let places = (0..program.places()).filter(grows).map(|place| program.place_names[place].to_owned()).collect();
         Unbounded { places, prefix, cycle }
     }
 }

@@ -377,10 +377,10 @@ impl<'a> Draft<'a> {
 
     fn arc(&mut self, kind: ArcKind, place: PlaceId, class: ClassId, transition: TransitionId, weight: Expr) {
         let position = self.builder.arc(kind, place, transition, weight);
-        let arc = self.builder.arc_mut(position);
-        arc.weights[0].class = class;
         // several conditions may concern one place
-        arc.id = format!("{} ({})", arc.id, self.arcs);
+        let id = format!("{} ({})", self.builder.arc_id(position), self.arcs);
+        let arc = self.builder.arc_mut(position);
+        (arc.id, arc.weights[0].class) = (id, class);
         self.arcs += 1;
     }
 

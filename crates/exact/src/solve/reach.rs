@@ -117,7 +117,7 @@ fn explore_by(
 ) -> Result<StateSpace, ExploreError> {
     for (t, firing) in program.firing.iter().enumerate() {
         if let Firing::General { law, .. } = firing {
-            let transition = program.transition_names[t].clone();
+            let transition = program.transition_names[t].to_owned();
             return Err(ExploreError::NotExponential { transition, law: law.name() });
         }
     }
@@ -792,7 +792,7 @@ mod tests {
                     .unwrap();
             let outcome = steady.classes[0].outcome;
             let averages = space.averages(&program, &steady.probabilities).unwrap();
-            let out = program.transition_names.iter().position(|name| name == "out").unwrap();
+            let out = program.transition_names.position("out").unwrap();
             println!("throughput {:.12} /s, residual {:e}, {outcome:?}", averages.throughputs[out], steady.residual);
             let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
             let peak = status.lines().find(|line| line.starts_with("VmHWM"));

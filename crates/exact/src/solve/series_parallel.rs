@@ -327,7 +327,9 @@ impl Graph {
                 };
                 let event = (2..self.ins.len()).find(tangled).unwrap_or(END as usize);
                 let transition = self.transition[event] as usize;
-                Err(SeriesParallelError::NotSeriesParallel { transition: program.transition_names[transition].clone() })
+                Err(SeriesParallelError::NotSeriesParallel {
+                    transition: program.transition_names[transition].to_owned(),
+                })
             }
         }
     }
@@ -351,7 +353,7 @@ fn law(program: &Program, t: usize, table: &mut LawTable) -> Result<LawId, Serie
             table.exponential(rate.as_constant().expect("a schedule has constant rates"))
         }
         Firing::General { law, .. } => table.delay(law).ok_or_else(|| SeriesParallelError::HeavyTail {
-            transition: program.transition_names[t].clone(),
+            transition: program.transition_names[t].to_owned(),
             law: law.name(),
         })?,
     })

@@ -134,7 +134,7 @@ pub fn coverability_graph(graph: &Coverability, program: &Program, limit: usize)
     };
     let mut firings: BTreeMap<(u32, u32), Vec<String>> = BTreeMap::new();
     for edge in &graph.edges {
-        let name = program.transition_names[edge.transition as usize].clone();
+        let name = program.transition_names[edge.transition as usize].to_owned();
         firings.entry((edge.from, edge.to)).or_default().push(name);
     }
     let edge = |((from, to), firings): ((u32, u32), _)| GraphEdge {

@@ -320,7 +320,7 @@ impl Settling {
         let mut transitions: Vec<u32> = steps.map(|step| step.transition).collect();
         transitions.sort_unstable();
         transitions.dedup();
-        let name = |t: u32| program.transition_names[t as usize].clone();
+        let name = |t: u32| program.transition_names[t as usize].to_owned();
         ExploreError::VanishingTrap { transitions: transitions.into_iter().map(name).collect() }
     }
 

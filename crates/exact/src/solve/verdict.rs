@@ -353,7 +353,7 @@ mod tests {
         replay(&program, &path, &mut marking).unwrap();
         let waiting: Vec<&str> = (0..program.places())
             .filter(|&place| marking[place] > 0)
-            .map(|place| program.place_names[place].as_str())
+            .map(|place| &program.place_names[place])
             .collect();
         assert_eq!((path.len(), waiting), (5, vec!["wait0", "wait1", "wait2", "wait3", "wait4"]));
         let found = space.verdicts(&program).unwrap().unwrap();

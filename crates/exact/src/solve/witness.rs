@@ -46,7 +46,7 @@ pub fn replay(program: &Program, transitions: &[u32], marking: &mut [u32]) -> Re
             found.transitions().contains(&t)
         };
         if !fires {
-            let transition = program.transition_names[t as usize].clone();
+            let transition = program.transition_names[t as usize].to_owned();
             return Err(ReplayError::CannotFire { transition, position });
         }
         fire(program, t as usize, marking)?;

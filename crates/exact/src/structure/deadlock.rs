@@ -81,7 +81,7 @@ pub fn obstacles(extended: &Incidence, program: &Program, no_room: &[u32]) -> Ve
     let inhibitors = extended.inhibition.items().len();
     found.extend((inhibitors > 0).then_some(Obstacle::Inhibitors { number: inhibitors }));
     found.extend((open > 0).then_some(Obstacle::OpenArcs { number: open }));
-    let place = no_room.first().map(|&place| program.place_names[place as usize].clone());
+    let place = no_room.first().map(|&place| program.place_names[place as usize].to_owned());
     found.extend(place.map(|place| Obstacle::Capacity { place }));
     let may_not = |firing: &Firing| match firing {
         Firing::Immediate { weight: value, .. } | Firing::Exponential { rate: value, .. } => {
@@ -91,7 +91,7 @@ pub fn obstacles(extended: &Incidence, program: &Program, no_room: &[u32]) -> Ve
     };
     let silent: Vec<usize> = (0..program.transitions()).filter(|&t| may_not(&program.firing[t])).collect();
     if let Some(&first) = silent.first() {
-        let transition = program.transition_names[first].clone();
+        let transition = program.transition_names[first].to_owned();
         found.push(Obstacle::MayNotFire { transition, number: silent.len() });
     }
     found

@@ -86,7 +86,7 @@ impl Incidence {
         for counter in (0..program.counters()).filter(|&counter| row_of[counter].is_some()) {
             let (place, class) = (counter / classes, counter % classes);
             let name = &program.place_names[place];
-            rows.push(if classes > 1 { format!("{name}, {}", program.class_names[class]) } else { name.clone() });
+            rows.push(if classes > 1 { format!("{name}, {}", program.class_names[class]) } else { name.to_owned() });
             place_of.push(number(place));
             initial.push(program.initial[counter]);
         }
@@ -102,7 +102,7 @@ impl Incidence {
             })
             .collect();
         let open = open.into_iter().map(|entry| OpenEntry { row: renumber(entry.row), ..entry }).collect();
-        Self::from_arcs(rows, place_of, program.transition_names.clone(), initial, &arcs, open)
+        Self::from_arcs(rows, place_of, program.transition_names.to_vec(), initial, &arcs, open)
     }
 
     fn from_arcs(
@@ -157,7 +157,7 @@ impl Incidence {
                 None => left_out.push(number(place)),
                 Some(room) => {
                     room_of[place] = Some(number(rows.len()));
-                    rows.push(format!("room of {}", program.place_names[place]));
+                    rows.push(format!("room of {}", &program.place_names[place]));
                     place_of.push(number(place));
                     initial.push(clamped(room));
                 }

@@ -415,13 +415,8 @@ impl Weaver<'_> {
 
     /// Redirects an arc of the net to another place.
     fn redirect(&mut self, arc: usize, place: PlaceId) {
-        let id = format!(
-            "{} to {}",
-            self.net.transition(self.net.arcs()[arc].transition).id,
-            self.builder.place_mut(place).id
-        );
         let arc = self.builder.arc_mut(arc);
-        (arc.place, arc.id) = (place, id);
+        (arc.place, arc.id) = (place, String::new());
         arc.path.clear();
     }
 

@@ -395,7 +395,8 @@ impl<'a, S: PartSink> Draft<'a, S> {
         for ((phase, place), mean_s) in kind.phases.iter().zip(kind.places).zip(means_s) {
             match gpus {
                 Some(gpus) if *phase == Phase::ToGpu => {
-                    before = self.wait(&before, gpus, ["waitingGpu", "startGpu"].map(|id| format!("{id}{number}")), row);
+                    before =
+                        self.wait(&before, gpus, ["waitingGpu", "startGpu"].map(|id| format!("{id}{number}")), row);
                 }
                 // phases have fixed columns, whether tasks wait or not
                 None if *phase == Phase::ToGpu && !kind.gpus.is_empty() => self.column += 2.0,

@@ -1,6 +1,7 @@
 //! Exact answers in reports of simulations: the same rows, without intervals, replications or seed.
 
 use crate::answer::{AnswerError, ExactAnswer, ExactTime, time_to};
+use crate::compile::Ids;
 use crate::estimate::Measured;
 use crate::report::distribution::{Distribution, Histogram, QuantileRow};
 use crate::report::method::{AnswerMethod, ExactBy, UsedMethod};
@@ -37,9 +38,9 @@ fn passage_of(answer: &ExactAnswer, goal: &str, watch: &dyn Watch) -> Result<Opt
     })
 }
 
-fn rows(names: &[String], unit: &'static str, values: &[f64], level: f64) -> Vec<Row> {
-    let row = |(name, &value): (&String, &f64)| Row {
-        name: name.clone(),
+fn rows(names: &Ids, unit: &'static str, values: &[f64], level: f64) -> Vec<Row> {
+    let row = |(name, &value): (&str, &f64)| Row {
+        name: name.to_owned(),
         unit: unit.into(),
         quantity: Measured::exact(value, level),
     };

@@ -178,12 +178,12 @@ fn formula_row(graph: &MarkingGraph, program: &Program, formula: &Formula, check
 }
 
 fn bounds(graph: &MarkingGraph, program: &Program) -> Vec<MarkingBound> {
-    let row = |(&(bound, state), name): (&(u64, u32), &String)| MarkingBound {
-        name: name.clone(),
+    let row = |(&(bound, state), name): (&(u64, u32), &str)| MarkingBound {
+        name: name.to_owned(),
         bound,
         path: Some(names(program, &graph.path_to(state))),
     };
-    graph.peaks().iter().zip(&program.place_names).map(row).collect()
+    graph.peaks().iter().zip(program.place_names.iter()).map(row).collect()
 }
 
 fn deadlocks(graph: &MarkingGraph, program: &Program) -> Option<DeadMarkings> {
@@ -198,8 +198,8 @@ fn deadlocks(graph: &MarkingGraph, program: &Program) -> Option<DeadMarkings> {
 
 fn liveness(graph: &MarkingGraph, verdicts: &Verdicts, program: &Program) -> Vec<LivenessRow> {
     let rows = program.transition_names.iter().zip(verdicts.liveness.iter().zip(&verdicts.lost));
-    let row = |(name, (&liveness, &lost)): (&String, (&Liveness, &Option<u32>))| LivenessRow {
-        name: name.clone(),
+    let row = |(name, (&liveness, &lost)): (&str, (&Liveness, &Option<u32>))| LivenessRow {
+        name: name.to_owned(),
         level: liveness.level(),
         lost_after: lost.filter(|_| liveness != Liveness::Dead).map(|state| names(program, &graph.path_to(state))),
     };

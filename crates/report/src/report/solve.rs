@@ -287,7 +287,7 @@ pub struct Hidden {
 
 impl UnboundedRow {
     pub(super) fn new(program: &Program, unbounded: &Unbounded, coverability: Option<&Coverability>) -> Self {
-        let place = |pump: &Pump| program.place_names[pump.place as usize].clone();
+        let place = |pump: &Pump| program.place_names[pump.place as usize].to_owned();
         Self {
             coverability: coverability.map(|graph| CoverabilityRow {
                 markings: graph.nodes(),
@@ -441,10 +441,10 @@ fn state_space(space: &StateSpace) -> StateSpaceRow {
 }
 
 fn bounds(space: &StateSpace, witnesses: &mut Witnesses<'_>) -> Result<Vec<MarkingBound>, ExploreError> {
-    let rows = space.peaks().iter().zip(&witnesses.program.place_names).enumerate();
+    let rows = space.peaks().iter().zip(witnesses.program.place_names.iter()).enumerate();
     rows.map(|(place, (peak, name))| {
         let path = witnesses.find(|paths| paths.to_peak(place))?;
-        Ok(MarkingBound { name: name.clone(), bound: peak.tokens, path })
+        Ok(MarkingBound { name: name.to_owned(), bound: peak.tokens, path })
     })
     .collect()
 }
@@ -476,7 +476,7 @@ fn liveness(verdicts: &Verdicts, witnesses: &mut Witnesses<'_>) -> Result<Vec<Li
             (Liveness::Dead, _) | (_, None) => None,
             (_, Some(state)) => witnesses.find(|paths| paths.to(state))?,
         };
-        Ok(LivenessRow { name: name.clone(), level: liveness.level(), lost_after })
+        Ok(LivenessRow { name: name.to_owned(), level: liveness.level(), lost_after })
     })
     .collect()
 }

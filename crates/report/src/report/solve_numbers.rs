@@ -122,8 +122,8 @@ pub struct TimeSection {
 pub fn average_section(program: &Program, averages: &Averages, measures: Vec<NumberRow>) -> AverageSection {
     let classes = program.classes();
     let counter = |i: usize| match classes {
-        1 => program.place_names[i].clone(),
-        _ => format!("{} {}", program.place_names[i / classes], program.class_names[i % classes]),
+        1 => program.place_names[i].to_owned(),
+        _ => format!("{} {}", &program.place_names[i / classes], program.class_names[i % classes]),
     };
     let number = |name: String, unit: Word, value| NumberRow { name, unit, value };
     let tokens = averages.tokens.iter().enumerate().map(|(i, &value)| number(counter(i), "tokens".into(), value));
@@ -132,9 +132,12 @@ pub fn average_section(program: &Program, averages: &Averages, measures: Vec<Num
     AverageSection {
         tokens: tokens.collect(),
         distributions: distributions
-            .map(|(name, probabilities)| DistributionRow { name: name.clone(), probabilities: probabilities.clone() })
+            .map(|(name, probabilities)| DistributionRow {
+                name: name.to_owned(),
+                probabilities: probabilities.clone(),
+            })
             .collect(),
-        throughputs: throughputs.map(|(name, &value)| number(name.clone(), "1/s".into(), value)).collect(),
+        throughputs: throughputs.map(|(name, &value)| number(name.to_owned(), "1/s".into(), value)).collect(),
         measures,
     }
 }
@@ -191,8 +194,8 @@ pub(super) fn marked(space: &StateSpace, program: &Program, state: u32) -> Vec<(
 pub(super) fn marked_places(program: &Program, marking: &[u32]) -> Vec<(String, u32)> {
     let classes = program.classes();
     let name = |counter: usize| match classes {
-        1 => program.place_names[counter].clone(),
-        _ => format!("{} {}", program.place_names[counter / classes], program.class_names[counter % classes]),
+        1 => program.place_names[counter].to_owned(),
+        _ => format!("{} {}", &program.place_names[counter / classes], program.class_names[counter % classes]),
     };
     let marked = marking.iter().enumerate().filter(|(_, tokens)| **tokens > 0);
     marked.map(|(counter, &tokens)| (name(counter), tokens)).collect()

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::compile::Ids;
 use crate::estimate::{BatchError, Doubt, FloatMoments, Interval, Measured, long_run_mean};
 use crate::report::json::Word;
 use crate::report::method::AnswerMethod;
@@ -107,8 +108,8 @@ pub struct SteadySettings<'a> {
 /// warm-up.
 pub fn steady_report(runs: &[BatchAverages], subject: &Subject<'_>, settings: &SteadySettings<'_>) -> SteadyReport {
     let level = settings.level;
-    let rows = |wanted: bool, names: &[String], unit, of: fn(&BatchAverages) -> &[Vec<f64>]| {
-        let one = |(i, name): (usize, &String)| {
+    let rows = |wanted: bool, names: &Ids, unit, of: fn(&BatchAverages) -> &[Vec<f64>]| {
+        let one = |(i, name): (usize, &str)| {
             let series: Vec<&[f64]> = runs.iter().filter_map(|run| of(run).get(i)).map(Vec::as_slice).collect();
             row(name, unit, &series, settings)
         };
@@ -124,7 +125,7 @@ pub fn steady_report(runs: &[BatchAverages], subject: &Subject<'_>, settings: &S
         firings: u64::try_from(firings).unwrap_or(u64::MAX),
         tokens: rows(settings.tokens, &counter_names(subject), "tokens", |run| &run.tokens),
         throughputs: rows(settings.throughputs, subject.transitions, "1/s", |run| &run.throughput),
-        rewards: rows(true, settings.rewards, "1/s", |run| &run.rewards),
+        rewards: rows(true, &settings.rewards.iter().collect(), "1/s", |run| &run.rewards),
         rare_transitions: rare_transitions(runs, subject, settings.possible),
         version: env!("CARGO_PKG_VERSION").into(),
         seed: Some(settings.seed),
@@ -137,7 +138,7 @@ pub fn steady_report(runs: &[BatchAverages], subject: &Subject<'_>, settings: &S
 fn rare_transitions(runs: &[BatchAverages], subject: &Subject<'_>, possible: &[u32]) -> Vec<RareTransition> {
     let firings = |t: usize| runs.iter().filter_map(|run| run.fired.get(t)).sum();
     let possible = possible.iter().filter_map(|&t| Some((t as usize, subject.transitions.get(t as usize)?)));
-    let rows = possible.map(|(t, name)| RareTransition { name: name.clone(), firings: firings(t) });
+    let rows = possible.map(|(t, name)| RareTransition { name: name.to_owned(), firings: firings(t) });
     rows.filter(|row| row.firings < RARE).collect()
 }
 

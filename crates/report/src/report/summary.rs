@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::compile::Ids;
 use crate::compile::Program;
 use crate::estimate::{FloatMoments, Interval, Measured, clopper_pearson};
 use crate::report::distribution::{Distribution, mean_time};
@@ -15,11 +16,11 @@ pub struct Subject<'a> {
     /// Name of the net.
     pub net: &'a str,
     /// Ids of the places.
-    pub places: &'a [String],
+    pub places: &'a Ids,
     /// Ids of the token classes.
     pub classes: &'a [String],
     /// Ids of the transitions.
-    pub transitions: &'a [String],
+    pub transitions: &'a Ids,
     /// The goal as text, such as `the dead marking`.
     pub goal: &'a str,
     /// Texts of the snapshots, in the order of the question.
@@ -304,22 +305,22 @@ pub(super) fn group_rows(samples: &Samples, question: &Question, level: f64) -> 
 }
 
 /// Returns one name per counter: the place, and the class if there are several.
-pub(super) fn counter_names(subject: &Subject<'_>) -> Vec<String> {
-    let one = |place: &String| {
+pub(super) fn counter_names(subject: &Subject<'_>) -> Ids {
+    let one = |place: &str| {
         let several = subject.classes.len() > 1;
         let names = subject.classes.iter();
-        names.map(move |class| if several { format!("{place}, {class}") } else { place.clone() }).collect::<Vec<_>>()
+        names.map(move |class| if several { format!("{place}, {class}") } else { place.to_owned() }).collect::<Vec<_>>()
     };
     subject.places.iter().flat_map(one).collect()
 }
 
-pub(super) fn reward_names(question: &Question) -> Vec<String> {
-    question.rewards.iter().map(|reward| reward.name.clone()).collect()
+pub(super) fn reward_names(question: &Question) -> Ids {
+    question.rewards.iter().map(|reward| &reward.name).collect()
 }
 
-fn rows(names: &[String], unit: &'static str, moments: &[FloatMoments], level: f64) -> Vec<Row> {
-    let row = |(name, moments): (&String, &FloatMoments)| {
-        Some(Row { name: name.clone(), unit: unit.into(), quantity: float_mean(moments, level)? })
+fn rows(names: &Ids, unit: &'static str, moments: &[FloatMoments], level: f64) -> Vec<Row> {
+    let row = |(name, moments): (&str, &FloatMoments)| {
+        Some(Row { name: name.to_owned(), unit: unit.into(), quantity: float_mean(moments, level)? })
     };
     names.iter().zip(moments).filter_map(row).collect()
 }

@@ -36,5 +36,5 @@ impl<'a> Witnesses<'a> {
 
 /// Returns the names of transitions.
 pub(super) fn names(program: &Program, transitions: &[u32]) -> Vec<String> {
-    transitions.iter().map(|&t| program.transition_names[t as usize].clone()).collect()
+    transitions.iter().map(|&t| program.transition_names[t as usize].to_owned()).collect()
 }

@@ -247,7 +247,7 @@ pub fn phases_if_possible(net: &Net) -> Net {
 /// Returns the reason why a net has no long run: it can reach a dead marking.
 pub fn can_stop(space: &StateSpace, program: &Program) -> AnswerError {
     let held = space.zero_rates(program).unwrap_or_default().held;
-    let held = held.iter().map(|&t| program.transition_names[t as usize].clone()).collect();
+    let held = held.iter().map(|&t| program.transition_names[t as usize].to_owned()).collect();
     AnswerError::CanStop { dead_markings: space.dead().len(), held }
 }
 

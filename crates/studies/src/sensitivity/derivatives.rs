@@ -124,7 +124,7 @@ fn transition_knobs(program: &Program) -> Vec<Knob> {
     };
     let knob = |&t: &u32| {
         let t = t as usize;
-        let axis = Axis { key: program.transition_names[t].clone(), ..Axis::default() };
+        let axis = Axis { key: program.transition_names[t].to_owned(), ..Axis::default() };
         let mean = match &program.firing[t] {
             Firing::Exponential { rate, .. } => rate.as_constant().map(|rate| 1.0 / rate),
             Firing::General { law, .. } => Some(Law::mean(law)),

@@ -28,7 +28,7 @@ use planner::Planner;
 pub fn plan_schedule(program: &Program) -> Result<SchedulePlan, ScheduleError> {
     let mut obstacles = conditions(program);
     let order = topological_order(program).unwrap_or_else(|t| {
-        obstacles.push(ScheduleObstacle::Cycle { transition: program.transition_names[t].clone() });
+        obstacles.push(ScheduleObstacle::Cycle { transition: program.transition_names[t].to_owned() });
         Vec::new()
     });
     let mut planner = Planner::new(program);
@@ -51,7 +51,7 @@ fn conditions(program: &Program) -> Vec<ScheduleObstacle> {
     let bound = |place: usize| arrivals[place * classes..(place + 1) * classes].iter().sum::<u64>();
     let mut obstacles = Vec::new();
     for t in 0..program.transitions() {
-        let name = || program.transition_names[t].clone();
+        let name = || program.transition_names[t].to_owned();
         let constant = match &program.firing[t] {
             Firing::Immediate { weight, .. } => weight.as_constant(),
             Firing::Exponential { rate, .. } => rate.as_constant().filter(|rate| *rate > 0.0),

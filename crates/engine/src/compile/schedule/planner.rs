@@ -81,8 +81,8 @@ impl<'a> Planner<'a> {
 
     fn count_obstacle(&self, counter: u32, t: usize) -> ScheduleObstacle {
         ScheduleObstacle::TokenCount {
-            place: self.program.place_names[counter as usize / self.program.classes()].clone(),
-            transition: self.program.transition_names[t].clone(),
+            place: self.program.place_names[counter as usize / self.program.classes()].to_owned(),
+            transition: self.program.transition_names[t].to_owned(),
         }
     }
 
@@ -91,7 +91,7 @@ impl<'a> Planner<'a> {
     fn fill(&mut self, counter: u32, weight: u32, t: usize) -> Result<Guard, ScheduleObstacle> {
         let consumers = &self.consumers[counter as usize];
         if consumers.len() > 1 && !self.is_free_choice(counter) {
-            let place = self.program.place_names[counter as usize / self.program.classes()].clone();
+            let place = self.program.place_names[counter as usize / self.program.classes()].to_owned();
             return Err(ScheduleObstacle::Conflict { place });
         }
         if let Some((guard, _)) = self.batches.get(&counter) {

@@ -292,7 +292,8 @@ impl Writer<'_> {
                 ArcKind::Output => (weight_of(arc), &[Way::Output]),
                 ArcKind::Inhibitor => (weight_of(arc), &[Way::Inhibitor]),
                 ArcKind::Test => {
-                    let message = format!("test arc `{}` becomes a pair of arcs that take and return tokens", arc.id);
+                    let id = self.net.arc_id(arc);
+                    let message = format!("test arc `{id}` becomes a pair of arcs that take and return tokens");
                     self.warnings.push(WriteWarning { loss: Loss::TestArc, part: Some(PartRef::Arc(i)), message });
                     // the first test arc of a place and a transition stands for all of them
                     let is_first = tests.insert((arc.place, arc.transition));
@@ -306,7 +307,7 @@ impl Writer<'_> {
             for way in ways {
                 let path: &[_] = if ways.len() > 1 { &[] } else { &arc.path };
                 if add((arc.place, arc.transition, *way), weight.clone(), path) {
-                    let message = format!("arc `{}` is merged with a parallel arc", arc.id);
+                    let message = format!("arc `{}` is merged with a parallel arc", self.net.arc_id(arc));
                     self.warnings.push(WriteWarning { loss: Loss::ParallelArcs, part: Some(PartRef::Arc(i)), message });
                 }
             }

@@ -15,8 +15,8 @@ use crate::formats::pipe::values::{Entry, What, class_list, count, inside};
 use crate::formats::pipe::xml::Text;
 use crate::net::expr::{Expr, Leaf, Names};
 use crate::net::{
-    BuildProblem, ClassId, Delay, Law, Net, NetBuilder, Parameter, Place, PlaceId, Servers, Timing, TokenClass,
-    Transition, TransitionId,
+    BuildProblem, ClassId, Delay, Law, Net, NetBuilder, Parameter, PartRef, Place, PlaceId, Servers, Timing,
+    TokenClass, Transition, TransitionId,
 };
 
 /// The node or nodes with an id; a sloppy file may use one id for both.
@@ -41,7 +41,10 @@ pub(super) struct Assembler<'n, 'o, 't> {
     pub(super) used_fold: Cell<bool>,
     /// Names that are the id of one place and the name of another.
     pub(super) ambiguous: HashSet<String>,
-    pub(super) nodes: HashMap<Cow<'t, str>, Node>,
+    /// Reference nodes of PNML.
+    pub(super) references: HashMap<Cow<'t, str>, Node>,
+    /// Ids of nodes that are not in the builder, because of a fault that was noted.
+    pub(super) refused: HashSet<Cow<'t, str>>,
     /// Ids of the classes.
     pub(super) class_ids: Vec<String>,
     /// Ids of classes that contain `,`, `(` or `)`, which would otherwise split a list of classes.
@@ -62,7 +65,8 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
             folded: OnceCell::new(),
             used_fold: Cell::new(false),
             ambiguous: HashSet::new(),
-            nodes: HashMap::new(),
+            references: HashMap::new(),
+            refused: HashSet::new(),
             class_ids: Vec::new(),
             odd_class_ids: Vec::new(),
             spans: Spans::default(),
@@ -71,33 +75,40 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         }
     }
 
-    /// Adds all parts except the arcs.
+    /// Adds all parts except the arcs. Parts of the file that are not needed again are dropped, because they take as much
+    /// memory as the net.
     pub(super) fn nodes(&mut self, raw: &mut RawNet<'t>) {
-        for (class, span) in std::mem::take(&mut raw.classes) {
+        self.classes(std::mem::take(&mut raw.classes));
+        std::mem::take(&mut raw.places).iter().for_each(|place| self.place(place));
+        self.place_names();
+        raw.parameters.iter().for_each(|parameter| self.parameter(parameter));
+        let transitions = std::mem::take(&mut raw.transitions);
+        self.note_missing_priorities(&transitions);
+        transitions.iter().for_each(|transition| self.transition(transition));
+        self.notes_and_groups(raw);
+    }
+
+    /// Adds the token classes, at least one.
+    pub(super) fn classes(&mut self, classes: Vec<(TokenClass, Range<usize>)>) {
+        for (class, span) in classes {
             self.class(class, span);
         }
         if self.class_ids.is_empty() {
             self.class(TokenClass::default_class(), 0..0);
         }
-        self.nodes.reserve(raw.places.len() + raw.transitions.len());
-        // parts of the file that are not needed again are dropped, because they take as much memory as the net
-        let places = std::mem::take(&mut raw.places);
-        places.iter().for_each(|place| self.place(place));
-        places.iter().for_each(|place| self.place_name(place));
-        drop(places);
-        for parameter in &raw.parameters {
-            self.parameter(parameter);
-        }
-        let transitions = std::mem::take(&mut raw.transitions);
-        self.note_missing_priorities(&transitions);
-        transitions.iter().for_each(|transition| self.transition(transition));
-        drop(transitions);
-        for annotation in std::mem::take(&mut raw.annotations) {
-            self.builder.add_annotation(annotation);
-        }
-        for group in std::mem::take(&mut raw.groups) {
-            self.builder.add_state_group(group);
-        }
+    }
+
+    /// Adds the annotations and the state groups.
+    pub(super) fn notes_and_groups(&mut self, raw: &mut RawNet<'t>) {
+        std::mem::take(&mut raw.annotations).into_iter().for_each(|one| self.builder.add_annotation(one));
+        std::mem::take(&mut raw.groups).into_iter().for_each(|group| self.builder.add_state_group(group));
+    }
+
+    /// The node or nodes of this id.
+    pub(super) fn node(&self, id: &str) -> Option<Node> {
+        let added = || Node { place: self.builder.find_place(id), transition: self.builder.find_transition(id) };
+        let node = self.references.get(id).copied().unwrap_or_else(added);
+        (node.place.is_some() || node.transition.is_some()).then_some(node)
     }
 
     fn class(&mut self, class: TokenClass, span: Range<usize>) {
@@ -153,7 +164,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         Some(self.add_class(TokenClass { id: name.to_owned(), enabled: true, colour: [0; 3] }))
     }
 
-    fn place(&mut self, raw: &RawPlace<'t>) {
+    pub(super) fn place(&mut self, raw: &RawPlace<'t>) {
         let id = &*raw.node.id.value;
         let what = |value| What { value, part: "place", id };
         let marking = match raw.node.instructions.get("marking-by-position") {
@@ -171,11 +182,11 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
             position: raw.node.position,
             label_offset: raw.node.label_offset,
         };
-        let place = self.builder.add_place(place);
-        self.spans.places.push(raw.node.tag.clone());
-        if let Some(first) = self.nodes.entry(raw.node.id.value.clone()).or_default().place.replace(place) {
-            self.duplicate("place", &raw.node, self.spans.places[first.index()].start);
+        if let Some(first) = self.builder.find_place(id) {
+            self.duplicate("place", &raw.node, self.spans.of(PartRef::Place(first)).start);
         }
+        self.builder.add_place(place);
+        self.spans.places.push(raw.node.tag.clone());
     }
 
     fn duplicate(&mut self, kind: &'static str, node: &RawNode<'t>, first: usize) {
@@ -184,16 +195,17 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         self.notes.fault(node.id.span.clone(), Fault::DuplicateId { kind, id, first_line });
     }
 
-    fn place_name(&mut self, raw: &RawPlace<'t>) {
-        let name = &*raw.node.name;
-        let Some(place) = self.nodes.get(&raw.node.id.value).and_then(|n| n.place) else { return };
-        if name.is_empty() || name == raw.node.id.value {
-            return;
-        }
-        if self.nodes.get(name).is_some_and(|n| n.place.is_some()) {
-            self.ambiguous.insert(name.to_owned());
-        } else {
-            self.names.add_place(name, place);
+    /// Makes the names of the places known to expressions.
+    pub(super) fn place_names(&mut self) {
+        for (i, place) in self.builder.places().iter().enumerate() {
+            if place.name.is_empty() || place.name == place.id {
+                continue;
+            }
+            if self.builder.find_place(&place.name).is_some() {
+                self.ambiguous.insert(place.name.clone());
+            } else {
+                self.names.add_place(&place.name, PlaceId::from_index(i));
+            }
         }
     }
 
@@ -221,7 +233,7 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         counts.filter_map(|word| count(self.notes, what, &word)).collect()
     }
 
-    fn parameter(&mut self, raw: &RawParameter<'t>) {
+    pub(super) fn parameter(&mut self, raw: &RawParameter<'t>) {
         let what = What { value: "", part: "rate parameter", id: &raw.name.value };
         let value = if raw.by_position {
             self.positional(&raw.value).map_err(|error| self.bad_expression(what, &raw.value, &error)).ok()
@@ -260,9 +272,12 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         if self.options.missing_priority == Reading::Pipe5 { 0 } else { 1 }
     }
 
-    fn transition(&mut self, raw: &RawTransition<'t>) {
+    pub(super) fn transition(&mut self, raw: &RawTransition<'t>) {
         let id = &*raw.node.id.value;
-        let Some(timing) = self.timing(raw, id) else { return };
+        let Some(timing) = self.timing(raw, id) else {
+            self.refused.insert(raw.node.id.value.clone());
+            return;
+        };
         let immediate = matches!(timing, Timing::Immediate { .. });
         let transition = Transition {
             id: id.to_owned(),
@@ -273,13 +288,12 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
             label_offset: raw.node.label_offset,
             unused_priority: if immediate { None } else { self.unused_priority(raw) },
         };
-        let transition = self.builder.add_transition(transition);
+        let known = self.builder.find_transition(id);
+        self.builder.add_transition(transition);
         self.spans.transitions.push(raw.node.tag.clone());
-        let node = self.nodes.entry(raw.node.id.value.clone()).or_default();
-        let shared = node.place.is_some();
-        if let Some(first) = node.transition.replace(transition) {
-            self.duplicate("transition", &raw.node, self.spans.transitions[first.index()].start);
-        } else if shared {
+        if let Some(first) = known {
+            self.duplicate("transition", &raw.node, self.spans.of(PartRef::Transition(first)).start);
+        } else if self.builder.find_place(id).is_some() {
             self.notes.odd(raw.node.id.span.clone(), Oddity::SharedId, || {
                 format!("`{id}` is both a place and a transition; PIPE 4.3 connects every arc to the place, but tailspn chooses by the arc's other end")
             });

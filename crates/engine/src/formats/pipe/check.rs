@@ -280,7 +280,7 @@ impl Check<'_> {
     fn arcs(&mut self) {
         for (i, arc) in self.net.arcs().iter().enumerate() {
             let part = PartRef::Arc(i);
-            let id = &arc.id;
+            let id = self.net.arc_id(arc);
             let all_zero = arc.weights.iter().all(|w| w.weight.as_number() == Some(0.0));
             match arc.kind {
                 ArcKind::Test => {
@@ -323,7 +323,7 @@ impl Check<'_> {
 
     fn weights(&mut self, part: PartRef, arc: &Arc) {
         for weight in arc.weights.iter().filter(|w| w.weight.as_number().is_none()) {
-            let what = format!("the weight of arc `{}`", arc.id);
+            let what = format!("the weight of arc `{}`", self.net.arc_id(arc));
             self.expression(part, &what, &weight.weight, Pipe43);
             self.expression(part, &what, &weight.weight, Pipe5);
             if grammar::has(&weight.weight, BinaryOp::Divide) {
@@ -345,8 +345,8 @@ impl Check<'_> {
             if let Some(first) = seen.insert((arc.place, arc.transition, arc.kind), i) {
                 let message = format!(
                     "arcs `{}` and `{}` are parallel; only the weight of the last one counts",
-                    self.net.arcs()[first].id,
-                    arc.id
+                    self.net.arc_id(&self.net.arcs()[first]),
+                    self.net.arc_id(arc)
                 );
                 self.both(Wrong, PartRef::Arc(i), &message);
             }

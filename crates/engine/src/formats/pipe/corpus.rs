@@ -127,6 +127,12 @@ fn every_probe_loads_or_is_refused_as_documented() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Path of every real file.
+pub(super) fn real(nets: &Path) -> Vec<PathBuf> {
+    let table = fs::read_to_string(nets.join("real/expected.tsv")).unwrap();
+    table.lines().skip(1).map(|row| nets.join("real").join(row.split('\t').next().unwrap())).collect()
+}
+
 /// Name and path of every probe.
 pub(super) fn probes(nets: &Path) -> Vec<(String, PathBuf)> {
     let paths = fs::read_dir(nets.join("probes")).unwrap().map(|entry| entry.unwrap().path());

@@ -56,7 +56,8 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         let mut ids =
             Ids { used: HashSet::with_capacity(raw.arcs.len()), all: HashSet::new(), unnamed: 0, next: HashMap::new() };
         for arc in &raw.arcs {
-            self.arc(raw, arc, &mut ids);
+            let id = self.id(raw, arc, &mut ids);
+            self.arc(arc, id);
         }
     }
 
@@ -71,7 +72,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
                     None => break,
                 }
             }
-            let node = self.assembler.nodes.get(target).copied();
+            let node = self.assembler.node(target);
             let found = node.filter(|n| {
                 if reference.kind == "place" { n.place } else { None }.is_some() || {
                     reference.kind == "transition" && n.transition.is_some()
@@ -79,7 +80,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
             });
             match found {
                 Some(node) => {
-                    self.assembler.nodes.insert(reference.id.value.clone(), node);
+                    self.assembler.references.insert(reference.id.value.clone(), node);
                 }
                 None => self.assembler.notes.fault(
                     reference.target.span.clone(),
@@ -102,7 +103,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         if self.folded.is_none() {
             let mut folded: HashMap<String, Option<Node>> = HashMap::new();
             for id in self.assembler.builder.node_ids() {
-                let Some(node) = self.assembler.nodes.get(id).copied() else { continue };
+                let Some(node) = self.assembler.node(id) else { continue };
                 let entry = folded.entry(id.to_lowercase());
                 if reading == Reading::Pipe43 {
                     // the last one wins
@@ -121,7 +122,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
 
     /// The node of this id.
     fn node(&mut self, arc: &RawArc<'t>, end: &'static str, id: &Text<'t>) -> Option<Node> {
-        let exact = self.assembler.nodes.get(&*id.value).copied();
+        let exact = self.assembler.node(&id.value);
         let ignores_case = self.assembler.options.id_case == Reading::Pipe43;
         if let Some(node) = exact.filter(|_| !ignores_case) {
             return Some(node);
@@ -136,7 +137,7 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
             });
         }
         let node = folded.or(exact);
-        if node.is_none() {
+        if node.is_none() && !self.assembler.refused.contains(&*id.value) {
             let fault = Fault::UnknownNode { arc: arc_id(arc), end, id: id.value.clone().into_owned() };
             self.assembler.notes.fault(id.span.clone(), fault);
         }
@@ -171,8 +172,8 @@ impl<'a, 'n, 'o, 't> Joiner<'a, 'n, 'o, 't> {
         None
     }
 
-    fn arc<'r>(&mut self, net: &'r RawNet<'t>, raw: &'r RawArc<'t>, ids: &mut Ids<'r>) {
-        let id = self.id(net, raw, ids);
+    /// Adds an arc with this id.
+    pub(super) fn arc(&mut self, raw: &RawArc<'t>, id: String) {
         let Some((place, transition, from_place)) = self.ends(raw) else { return };
         let Some(kind) = self.kind(raw, from_place) else { return };
         let Some((kind, weights)) = self.weights(raw, kind, &id) else { return };

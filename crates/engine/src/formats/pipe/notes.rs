@@ -53,6 +53,11 @@ impl<'t> Notes<'t> {
         !self.faults.is_empty()
     }
 
+    /// Returns true if there is neither a fault nor a warning.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.faults.is_empty() && self.odd.is_empty()
+    }
+
     /// All faults as one error.
     pub(crate) fn into_error(mut self) -> ReadError {
         self.faults.sort_by_key(|(span, _)| span.start);

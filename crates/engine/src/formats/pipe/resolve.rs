@@ -69,7 +69,9 @@ impl<'t> Assembler<'_, '_, 't> {
     fn folded(&self) -> &HashMap<String, Option<PlaceId>> {
         self.folded.get_or_init(|| {
             let mut table: HashMap<String, Option<PlaceId>> = HashMap::new();
-            let ids = self.nodes.iter().filter_map(|(id, node)| Some((&**id, node.place?)));
+            let references = self.references.iter().filter_map(|(id, node)| Some((&**id, node.place?)));
+            let places = self.builder.places().iter().enumerate();
+            let ids = places.map(|(i, place)| (place.id.as_str(), PlaceId::from_index(i))).chain(references);
             for (name, place) in ids.chain(self.names.places.iter().map(|(name, place)| (name.as_str(), *place))) {
                 let known = table.entry(folded(name)).or_insert(Some(place));
                 if *known != Some(place) {
@@ -81,7 +83,7 @@ impl<'t> Assembler<'_, '_, 't> {
     }
 
     pub(super) fn positional(&self, text: &Text<'_>) -> Result<Expr, ExprError> {
-        let counts = [self.spans.places.len(), self.class_ids.len(), self.spans.parameters.len()];
+        let counts = [self.builder.places().len(), self.class_ids.len(), self.builder.parameter_count()];
         expression(&text.value, &Positions { counts })
     }
 
@@ -94,7 +96,7 @@ impl<'t> Assembler<'_, '_, 't> {
 
 impl Names for Assembler<'_, '_, '_> {
     fn place(&self, name: &str) -> Option<PlaceId> {
-        let exact = self.nodes.get(name).and_then(|node| node.place).or_else(|| self.names.place(name));
+        let exact = self.node(name).and_then(|node| node.place).or_else(|| self.names.place(name));
         if exact.is_some() || self.options.id_case == Reading::Pipe5 {
             return exact;
         }

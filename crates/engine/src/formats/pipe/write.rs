@@ -124,7 +124,6 @@ pub(super) struct Writer<'n> {
     positions: layout::Layout,
     /// Positions of the arcs of each transition.
     pub(super) arcs_of: Vec<Vec<usize>>,
-    pub(super) arc_ids: HashSet<&'n str>,
     /// True if the marking can be written as a list by class, because a reader would get the class ids back unchanged.
     lists_classes: bool,
     pub(super) class_ids: Vec<String>,
@@ -164,7 +163,6 @@ impl<'n> Writer<'n> {
             named_in_expressions,
             positions,
             arcs_of,
-            arc_ids: net.arcs().iter().map(|arc| arc.id.as_str()).collect(),
             lists_classes: lists_classes(net),
             class_ids: net.classes().iter().map(|c| c.id.clone()).collect(),
             shared_ids,

@@ -1,6 +1,7 @@
 //! Writes arcs: one element per place, transition and direction; all other properties go into instructions.
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write as _;
 
 use crate::formats::pipe::complement::Complements;
@@ -69,11 +70,16 @@ impl Writer<'_> {
             }
             self.flush(PIECE);
         }
+        let arc_ids = if plain.iter().all(|plain| *plain) {
+            HashSet::new()
+        } else {
+            net.arcs().iter().map(|arc| net.arc_id(arc)).collect()
+        };
         for (slot, users) in &users {
             let users: Vec<_> = users.iter().filter(|i| !complements.inhibitors.contains(i)).collect();
             if users.iter().any(|i| !plain[**i]) {
                 let arcs: Vec<_> = users.iter().map(|i| &net.arcs()[**i]).collect();
-                self.stand_in(*slot, &arcs);
+                self.stand_in(*slot, &arcs, &arc_ids);
             }
         }
         for arc in &complements.arcs {
@@ -86,7 +92,7 @@ impl Writer<'_> {
     }
 
     fn warn_of(&mut self, i: usize, arc: &Arc, complements: &Complements, users: &BTreeMap<Slot, Vec<usize>>) {
-        let id = &arc.id;
+        let id = self.net.arc_id(arc);
         let part = PartRef::Arc(i);
         if arc.kind == ArcKind::Test {
             let message = format!("test arc `{id}` becomes a pair of arcs that take and return tokens");
@@ -135,7 +141,7 @@ impl Writer<'_> {
             if lost && self.options.target == Target::Pipe4 {
                 let message = format!(
                     "the weight of arc `{}` counts tokens of another class, which PIPE 4.3 does not support",
-                    arc.id
+                    self.net.arc_id(arc)
                 );
                 self.warn(Loss::Expression, PartRef::Arc(i), message);
             }
@@ -163,7 +169,8 @@ impl Writer<'_> {
             let (x, y, curved) = (p.point.x, p.point.y, p.curved);
             let _ = write!(inner, "<arcpath id=\"{n:03}\" x=\"{x:?}\" y=\"{y:?}\" curvePoint=\"{curved}\"/>");
         }
-        self.element(&arc.id, (&ends.0, &ends.1), &text, way, &inner, &instruction);
+        let id = self.net.arc_id(arc);
+        self.element(&id, (&ends.0, &ends.1), &text, way, &inner, &instruction);
     }
 
     /// Returns true if a weight counts tokens in a net with several classes.
@@ -195,8 +202,12 @@ impl Writer<'_> {
             ArcKind::Test => (Way::In, "test"),
         };
         let (source, target) = self.ends(Slot { place: arc.place, transition: arc.transition, way });
-        let mut pairs =
-            vec![("arc", arc.id.clone()), ("source", source), ("target", target), ("kind", kind.to_owned())];
+        let mut pairs = vec![
+            ("arc", self.net.arc_id(arc).into_owned()),
+            ("source", source),
+            ("target", target),
+            ("kind", kind.to_owned()),
+        ];
         pairs.push(self.exact_weights(&arc.weights));
         pairs.extend(self.from(arc));
         if !arc.path.is_empty() {
@@ -210,7 +221,7 @@ impl Writer<'_> {
     }
 
     /// The single arc for PIPE that replaces arcs that PIPE does not support.
-    fn stand_in(&mut self, slot: Slot, arcs: &[&Arc]) {
+    fn stand_in(&mut self, slot: Slot, arcs: &[&Arc], arc_ids: &HashSet<Cow<'_, str>>) {
         let mut sums: BTreeMap<ClassId, Expr> = BTreeMap::new();
         for weight in arcs.iter().flat_map(|a| &a.weights) {
             let sum = match sums.remove(&weight.class) {
@@ -224,7 +235,7 @@ impl Writer<'_> {
         let ends = self.ends(slot);
         let inhibits = if slot.way == Way::Inhibits { " (inhibits)" } else { "" };
         let mut id = format!("{} to {}{inhibits}", ends.0, ends.1);
-        while self.arc_ids.contains(id.as_str()) {
+        while arc_ids.contains(&*id) {
             id.push('\'');
         }
         self.element(&id, (&ends.0, &ends.1), &text, slot.way, "", ONLY_FOR_PIPE);

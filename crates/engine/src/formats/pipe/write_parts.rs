@@ -186,9 +186,8 @@ impl PartSink for PartWriter<'_> {
         }
         let position = Some(Point::default());
         let known = self.parts.find_place(place);
-        let place = known.unwrap_or_else(|| {
-            self.parts.add_place(Place { id: place.to_string(), position, ..Place::default() })
-        });
+        let place = known
+            .unwrap_or_else(|| self.parts.add_place(Place { id: place.to_string(), position, ..Place::default() }));
         let known = self.parts.find_transition(transition);
         let transition = known.unwrap_or_else(|| {
             let timing = Timing::exponential(1.0);
@@ -207,7 +206,12 @@ mod tests {
     /// A chain longer than a piece, with a place that all transitions use and an inhibitor arc.
     fn chain(parts: &mut impl PartSink) {
         let at = |i: usize| Some(Point { x: 60.0 + i as f64, y: 30.5 });
-        let shared = parts.take_place(Place { id: "shared & more".into(), initial: vec![7], position: at(0), ..Place::default() });
+        let shared = parts.take_place(Place {
+            id: "shared & more".into(),
+            initial: vec![7],
+            position: at(0),
+            ..Place::default()
+        });
         let timings = [Timing::exponential(0.25), Timing::immediate(3.0, 2)];
         for i in 0..2 * PARTS {
             let place = parts.take_place(Place { id: format!("p{i}"), position: at(i), ..Place::default() });
@@ -238,7 +242,8 @@ mod tests {
     #[test]
     fn losses_and_errors_are_reported() {
         let law = crate::net::Law::Deterministic { delay: 3.0 };
-        let transition = || Transition { position: Some(Point::default()), ..Transition::new("t", Timing::general(law.clone())) };
+        let transition =
+            || Transition { position: Some(Point::default()), ..Transition::new("t", Timing::general(law.clone())) };
         let written = write_parts("", Target::Pipe4, &mut io::sink(), &mut |parts| {
             parts.take_transition(transition());
         });

@@ -52,7 +52,8 @@ impl Ids {
     fn of(net: &Net) -> Self {
         let own: Vec<&str> = net.places().iter().map(|p| p.id.as_str()).collect();
         let own = own.into_iter().chain(net.transitions().iter().map(|t| t.id.as_str()));
-        let all: HashSet<&str> = own.chain(net.arcs().iter().map(|a| a.id.as_str())).collect();
+        let arcs: Vec<_> = net.arcs().iter().map(|arc| net.arc_id(arc)).collect();
+        let all: HashSet<&str> = own.chain(arcs.iter().map(|id| &**id)).collect();
         let mut used: HashSet<String> = ["Net-One", "page"].map(str::to_owned).into();
         let mut named = |id: &str, letter: char, index: usize| {
             let mut name = id.to_owned();
@@ -66,7 +67,7 @@ impl Ids {
         };
         let places = net.places().iter().enumerate().map(|(i, p)| named(&p.id, 'p', i)).collect();
         let transitions = net.transitions().iter().enumerate().map(|(i, t)| named(&t.id, 't', i)).collect();
-        let arcs = net.arcs().iter().enumerate().map(|(i, a)| named(&a.id, 'a', i)).collect();
+        let arcs = arcs.iter().enumerate().map(|(i, id)| named(id, 'a', i)).collect();
         Self { places, transitions, arcs }
     }
 }
@@ -141,8 +142,10 @@ impl Writer<'_> {
         self.arc_instruction(arc);
         let inside = self.xml.split_off(start);
         self.own(&inside);
-        let message =
-            format!("arc `{}` is written for tailspn only: a place/transition net of PNML has no such arc", arc.id);
+        let message = format!(
+            "arc `{}` is written for tailspn only: a place/transition net of PNML has no such arc",
+            self.net.arc_id(arc)
+        );
         let loss = if arc.kind == ArcKind::Test { Loss::TestArc } else { Loss::Inhibitor };
         self.warn(loss, PartRef::Arc(i), message);
     }
@@ -264,8 +267,9 @@ impl Writer<'_> {
         let transition = &ids.transitions[arc.transition.index()];
         let (source, target) = if arc.kind == ArcKind::Output { (transition, place) } else { (place, transition) };
         let mut pairs = Pairs::new();
-        if ids.arcs[i] != arc.id {
-            pairs.push(("id", arc.id.clone()));
+        let id = self.net.arc_id(arc);
+        if ids.arcs[i] != id {
+            pairs.push(("id", id.clone().into_owned()));
         }
         let numbers: Option<Vec<f64>> = arc.weights.iter().map(|weight| weight.weight.as_number()).collect();
         let total: f64 = numbers.iter().flatten().sum();
@@ -274,7 +278,7 @@ impl Writer<'_> {
             pairs.push(self.exact_weights(&arc.weights));
         }
         if numbers.is_none() {
-            let message = format!("the weight of arc `{}` is an expression; other tools get 1", arc.id);
+            let message = format!("the weight of arc `{id}` is an expression; other tools get 1");
             self.warn(Loss::Expression, PartRef::Arc(i), message);
         }
         if arc.tagged {

@@ -4,6 +4,7 @@
 //! part is in memory at a time, so a file may be large. Entities that a DOCTYPE defines are never expanded.
 
 use std::borrow::Cow;
+use std::io::BufRead;
 use std::ops::Range;
 
 use quick_xml::Reader;
@@ -173,43 +174,43 @@ pub(crate) fn stream<'t>(
     visit: &mut impl FnMut(Item<'_, 't>),
 ) -> Result<(), Stop> {
     check_characters(text)?;
-    let mut streamer = Streamer {
-        text,
-        outline,
-        options,
-        tree: Tree::default(),
-        part: Vec::new(),
-        open: Vec::new(),
-        containers: 0,
-        nodes: 0,
-        root_closed: false,
-    };
+    let mut streamer = Streamer::new(text, outline, options);
     let mut reader = Reader::from_str(text);
-    loop {
+    while !streamer.finished {
         let start = position(reader.buffer_position());
-        let event = reader.read_event().map_err(|error| {
-            let at = position(reader.error_position());
-            (at..at + 1, Fault::Malformed { reason: error.to_string() })
-        })?;
-        let span = start..position(reader.buffer_position());
-        match event {
-            Event::Start(tag) => streamer.begin(tag.name().0, tag.attributes(), span, visit)?,
-            Event::Empty(tag) => {
-                streamer.begin(tag.name().0, tag.attributes(), span, visit)?;
-                streamer.end(visit);
-            }
-            Event::End(_) => streamer.end(visit),
-            Event::Text(content) => streamer.text(&content.xml10_content(), span)?,
-            Event::CData(content) => streamer.text(&content.xml10_content(), span)?,
-            Event::GeneralRef(reference) => streamer.reference(&reference, span)?,
-            Event::PI(pi) if pi.target() == "tailspn" && options.instructions == Reading::Sensible => {
-                streamer.begin(INSTRUCTION, pi.attributes(), span, visit)?;
-                streamer.end(visit);
-            }
-            Event::Eof => return streamer.finish(),
-            Event::PI(_) | Event::Decl(_) | Event::Comment(_) | Event::DocType(_) => {}
-        }
+        let event = reader.read_event().map_err(|error| malformed(&error, reader.error_position()))?;
+        streamer.take(event, start..position(reader.buffer_position()), visit)?;
     }
+    Ok(())
+}
+
+/// As [`stream`], for a text that is not in memory as a whole and has no character that XML does not allow.
+///
+/// # Errors
+///
+/// As [`stream`], and an error of `input`.
+pub(crate) fn stream_from(
+    input: impl BufRead,
+    outline: &Outline,
+    options: &ReadOptions,
+    visit: &mut impl FnMut(Item<'_, 'static>),
+) -> Result<(), Stop> {
+    let mut streamer = Streamer::new("", outline, options);
+    let mut reader = Reader::from_reader(input);
+    let mut buffer = Vec::new();
+    while !streamer.finished {
+        buffer.clear();
+        let start = position(reader.buffer_position());
+        let event = reader.read_event_into(&mut buffer);
+        let event = event.map_err(|error| malformed(&error, reader.error_position()))?;
+        streamer.take(event, start..position(reader.buffer_position()), visit)?;
+    }
+    Ok(())
+}
+
+fn malformed(error: &quick_xml::Error, at: u64) -> Stop {
+    let at = position(at);
+    (at..at + 1, Fault::Malformed { reason: error.to_string() })
 }
 
 /// Number of bytes that are scanned together.
@@ -238,6 +239,7 @@ fn position(at: u64) -> usize {
 }
 
 struct Streamer<'o, 't> {
+    /// The whole text; empty if it is not in memory.
     text: &'t str,
     outline: &'o Outline,
     options: &'o ReadOptions,
@@ -250,9 +252,46 @@ struct Streamer<'o, 't> {
     containers: usize,
     nodes: usize,
     root_closed: bool,
+    finished: bool,
 }
 
-impl<'t> Streamer<'_, 't> {
+impl<'o, 't> Streamer<'o, 't> {
+    fn new(text: &'t str, outline: &'o Outline, options: &'o ReadOptions) -> Self {
+        Self {
+            text,
+            outline,
+            options,
+            tree: Tree::default(),
+            part: Vec::new(),
+            open: Vec::new(),
+            containers: 0,
+            nodes: 0,
+            root_closed: false,
+            finished: false,
+        }
+    }
+
+    fn take(&mut self, event: Event<'_>, span: Range<usize>, visit: &mut impl FnMut(Item<'_, 't>)) -> Result<(), Stop> {
+        match event {
+            Event::Start(tag) => self.begin(tag.name().0, tag.attributes(), span, visit)?,
+            Event::Empty(tag) => {
+                self.begin(tag.name().0, tag.attributes(), span, visit)?;
+                self.end(visit);
+            }
+            Event::End(_) => self.end(visit),
+            Event::Text(content) => self.text(&content.xml10_content(), span)?,
+            Event::CData(content) => self.text(&content.xml10_content(), span)?,
+            Event::GeneralRef(reference) => self.reference(&reference, span)?,
+            Event::PI(pi) if pi.target() == "tailspn" && self.options.instructions == Reading::Sensible => {
+                self.begin(INSTRUCTION, pi.attributes(), span, visit)?;
+                self.end(visit);
+            }
+            Event::Eof => self.finish()?,
+            Event::PI(_) | Event::Decl(_) | Event::Comment(_) | Event::DocType(_) => {}
+        }
+        Ok(())
+    }
+
     fn begin(
         &mut self,
         name: &str,
@@ -273,7 +312,7 @@ impl<'t> Streamer<'_, 't> {
         self.attributes(attributes, &span)?;
         let index = u32::try_from(self.tree.nodes.len()).expect("fewer nodes than the limit");
         self.tree.nodes.push(Node {
-            name: self.source(local).map_or_else(|| Cow::Owned(local.to_owned()), |r| Cow::Borrowed(&self.text[r])),
+            name: self.own(local),
             tag: span.clone(),
             attributes: first..self.tree.attributes.len(),
             text: None,
@@ -342,7 +381,7 @@ impl<'t> Streamer<'_, 't> {
         for attribute in attributes {
             let attribute = attribute.map_err(|e| (tag.clone(), Fault::Malformed { reason: e.to_string() }))?;
             let span = self.source(&attribute.value).unwrap_or_else(|| tag.clone());
-            let raw: &'t str = &self.text[span.clone()];
+            let raw = &*attribute.value;
             let value = if raw.contains(['&', '\n', '\t', '\r']) {
                 let raw = raw.replace(['\n', '\t', '\r'], " ");
                 let value = unescape(&raw).map_err(|e| (span.clone(), bad_escape(e)))?;
@@ -351,18 +390,20 @@ impl<'t> Streamer<'_, 't> {
                 }
                 Cow::Owned(value.into_owned())
             } else {
-                Cow::Borrowed(raw)
+                self.own(raw)
             };
-            let name = match self.source(attribute.key.0) {
-                Some(range) => Cow::Borrowed(&self.text[range]),
-                None => Cow::Owned(attribute.key.0.to_owned()),
-            };
+            let name = self.own(attribute.key.0);
             self.tree.attributes.push(Attribute { name, value: Text { value, span } });
         }
         Ok(())
     }
 
-    /// Position of a piece in the file. The pieces are slices of the original text.
+    /// A piece that lives as long as the text.
+    fn own(&self, piece: &str) -> Cow<'t, str> {
+        self.source(piece).map_or_else(|| Cow::Owned(piece.to_owned()), |range| Cow::Borrowed(&self.text[range]))
+    }
+
+    /// Position of a piece in the text in memory, if it is a slice of it.
     fn source(&self, piece: &str) -> Option<Range<usize>> {
         let start = piece.as_ptr().addr().checked_sub(self.text.as_ptr().addr())?;
         let range = start..start.checked_add(piece.len())?;
@@ -385,8 +426,8 @@ impl<'t> Streamer<'_, 't> {
                 text.span.end = span.end;
             }
             None => {
-                let raw: &'t str = &self.text[span.clone()];
-                let value = if raw == content { Cow::Borrowed(raw) } else { Cow::Owned(content.to_owned()) };
+                let raw: Option<&'t str> = self.text.get(span.clone()).filter(|raw| *raw == content);
+                let value = raw.map_or_else(|| Cow::Owned(content.to_owned()), Cow::Borrowed);
                 node.text = Some(Text { value, span });
             }
         }
@@ -411,7 +452,8 @@ impl<'t> Streamer<'_, 't> {
         self.text(c.encode_utf8(&mut [0; 4]), span)
     }
 
-    fn finish(&self) -> Result<(), Stop> {
+    fn finish(&mut self) -> Result<(), Stop> {
+        self.finished = true;
         if let Some(tag) = self.open.last() {
             let reason = "the file ends inside this element".to_owned();
             return Err((tag.clone(), Fault::Malformed { reason }));

@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use crate::compile::Ids;
 use crate::sim::gpu::device::Gpu;
 use crate::sim::gpu::engine::{DeviceFault, Pace};
 use crate::sim::gpu::error::GpuError;
@@ -66,7 +67,7 @@ impl GpuBatch {
     pub(crate) fn run(
         &mut self,
         schedules: &[Schedule],
-        names: &[String],
+        names: &Ids,
         first: u64,
         count: u64,
         samples: &mut [Samples],
@@ -87,13 +88,13 @@ impl GpuBatch {
     }
 
     /// Number of programs of this size that fit into a buffer.
-    fn programs_at_once(&self, schedule: &Schedule, names: &[String]) -> Result<usize, DeviceFault> {
+    fn programs_at_once(&self, schedule: &Schedule, names: &Ids) -> Result<usize, DeviceFault> {
         let code = ScheduleCode::new(schedule, names, self.gpu.loop_budget).map_err(DeviceFault::DoesNotFit)?;
         let bytes = (code.program.len() as u64 * INSTRUCTION_BYTES).max(4 * code.tables.len() as u64);
         Ok((self.gpu.facts.largest_binding / bytes.max(1)).clamp(1, u64::from(WORKGROUP) * 64) as usize)
     }
 
-    fn load<'a>(&mut self, schedules: &'a [Schedule], names: &[String]) -> Result<Loaded<'a>, DeviceFault> {
+    fn load<'a>(&mut self, schedules: &'a [Schedule], names: &Ids) -> Result<Loaded<'a>, DeviceFault> {
         let (mut programs, mut tables) = (Vec::new(), Vec::new());
         let mut shape: Option<ScheduleCode> = None;
         for schedule in schedules {

@@ -257,7 +257,7 @@ impl RaceCode {
                 ArcKind::Inhibitor => 2,
                 ArcKind::Test => 3,
             };
-            let what = format!("an arc weight of `{}`", program.transition_names[t]);
+            let what = format!("an arc weight of `{}`", &program.transition_names[t]);
             let code = self.code(&arc.weight, &what);
             let place = arc.counter as usize / program.classes();
             words.extend([kind, arc.counter, code, program.capacity[place].unwrap_or(NONE)]);
@@ -307,7 +307,7 @@ impl RaceCode {
                         continue;
                     }
                     has_codes = true;
-                    let what = format!("the weight of `{}`", program.transition_names[t as usize]);
+                    let what = format!("the weight of `{}`", &program.transition_names[t as usize]);
                     let value = match weight {
                         crate::compile::Value::Constant(value) => Code::constant(*value),
                         crate::compile::Value::Code(code) => code.clone(),

@@ -65,7 +65,7 @@ pub(crate) fn append(code: &mut RaceCode, program: &Program, clock: Clock, form:
 fn rate_code(code: &mut RaceCode, program: &Program, t: u32, rate: &Value) -> u32 {
     match rate {
         Value::Constant(_) => NONE,
-        Value::Code(rate) => code.code(rate, &format!("the rate of `{}`", program.transition_names[t as usize])),
+        Value::Code(rate) => code.code(rate, &format!("the rate of `{}`", &program.transition_names[t as usize])),
     }
 }
 

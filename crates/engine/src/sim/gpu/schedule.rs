@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::compile::Ids;
 use crate::sim::gpu::columns::{Column, Reducer};
 use crate::sim::gpu::device::Gpu;
 use crate::sim::gpu::engine::{CARD_FILL, DeviceEngine, DeviceFault, Pace};
@@ -46,7 +47,7 @@ pub(crate) struct GpuSchedule {
 
 impl GpuSchedule {
     /// Puts a schedule on a device; `names` are the names of the transitions.
-    pub(crate) fn new(gpu: &Arc<Gpu>, schedule: Schedule, names: &[String]) -> Result<Self, DeviceFault> {
+    pub(crate) fn new(gpu: &Arc<Gpu>, schedule: Schedule, names: &Ids) -> Result<Self, DeviceFault> {
         let started = Instant::now();
         let code = ScheduleCode::new(&schedule, names, gpu.loop_budget).map_err(DeviceFault::DoesNotFit)?;
         let in_memory = code.in_memory();

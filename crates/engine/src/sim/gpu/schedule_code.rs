@@ -4,7 +4,7 @@
 //! operations: load the times that it waits for, draw the delay, store the result. Chains, in which
 //! each step reads only the result of the previous step, keep the time in the accumulator.
 
-use crate::compile::{Fold, Put};
+use crate::compile::{Fold, Ids, Put};
 use crate::sim::gpu::law::{DeviceLaw, TableTooLarge};
 use crate::sim::schedule::{Bound, Schedule};
 
@@ -58,7 +58,7 @@ impl ScheduleCode {
     /// # Errors
     ///
     /// Everything that does not fit on a device.
-    pub(crate) fn new(schedule: &Schedule, names: &[String], loop_budget: u32) -> Result<Self, Vec<String>> {
+    pub(crate) fn new(schedule: &Schedule, names: &Ids, loop_budget: u32) -> Result<Self, Vec<String>> {
         Self::after(Vec::new(), schedule, names, loop_budget)
     }
 
@@ -70,7 +70,7 @@ impl ScheduleCode {
     pub(crate) fn after(
         tables: Vec<u32>,
         schedule: &Schedule,
-        names: &[String],
+        names: &Ids,
         loop_budget: u32,
     ) -> Result<Self, Vec<String>> {
         let mut writer = Writer::new(tables, schedule);

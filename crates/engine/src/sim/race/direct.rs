@@ -163,7 +163,7 @@ impl<'a> DirectForm<'a> {
     fn too_many<O: Observer>(&self, game: &Game<'_, 'a, O>, place: usize) -> Fault {
         let program = game.program();
         let u = program.timed[place] as usize;
-        let transition = program.transition_names[u].clone();
+        let transition = program.transition_names[u].to_owned();
         match rate(program, u, game.marking()) {
             Ok(value) => Fault::BadValue { what: "rate", transition, value },
             Err(fault) => fault,

@@ -114,7 +114,7 @@ impl DirectLaw {
     pub fn obstacles(program: &Program, clock: Clock) -> Vec<DirectObstacle> {
         let general = program.timed.iter().filter(|&&t| matches!(program.firing[t as usize], Firing::General { .. }));
         let mut obstacles: Vec<_> = general
-            .map(|&t| DirectObstacle::NotExponential { transition: program.transition_names[t as usize].clone() })
+            .map(|&t| DirectObstacle::NotExponential { transition: program.transition_names[t as usize].to_owned() })
             .collect();
         let law = Self::choose(program, clock);
         let (total, _) = largest_total(program);
@@ -122,7 +122,7 @@ impl DirectLaw {
         if let Some((t, rate)) = slowest
             && (clock.is_wide() || law.units(rate) < LEAST_UNITS)
         {
-            obstacles.push(DirectObstacle::Stiff { transition: program.transition_names[t].clone(), rate, total });
+            obstacles.push(DirectObstacle::Stiff { transition: program.transition_names[t].to_owned(), rate, total });
         } else if total > 0.0 && total * clock.tick() * LEAST_TICKS > 1.0 {
             obstacles.push(DirectObstacle::CoarseTick { tick: clock.tick(), total });
         }

@@ -476,12 +476,12 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         let mut numbers = std::mem::take(&mut self.trail);
         numbers.sort_unstable();
         numbers.dedup();
-        numbers.iter().map(|&t| self.program().transition_names[t as usize].clone()).collect()
+        numbers.iter().map(|&t| self.program().transition_names[t as usize].to_owned()).collect()
     }
 
     fn standing_time(&self, t: u32) -> Fault {
         Fault::StandingTime {
-            transition: self.program().transition_names[t as usize].clone(),
+            transition: self.program().transition_names[t as usize].to_owned(),
             time: self.rules.setup.clock.seconds(self.now),
         }
     }

@@ -88,7 +88,8 @@ impl<'a> Evolution<'a> {
         let FixedDelayStates { play, delays, program, .. } = states;
         let exit: Vec<f64> = (0..play.fixed.len()).map(|state| play.exit_rate(state as u32)).collect();
         let jumps = Uniformised::of(&play.rates, &exit);
-        let step = grid::step(delays, jumps.rate, |delay| program.transition_names[delay.transition as usize].clone())?;
+        let step =
+            grid::step(delays, jumps.rate, |delay| program.transition_names[delay.transition as usize].to_owned())?;
         let clocks: Vec<Clock> = (0..).zip(delays).map(|(f, delay)| Clock::new(play, f, delay)).collect();
         let delayed: Vec<u32> = clocks.iter().flat_map(|clock| &clock.states).copied().collect();
         let mut position = vec![delayed.len() as u32; play.fixed.len()];

@@ -269,7 +269,7 @@ fn exponential_twin(program: &Program) -> Result<(Program, Vec<Fixed>), FixedDel
         let Firing::General { law, servers, memory } = firing else { continue };
         let Some(values) = values(law) else { continue };
         if *servers != Servers::Single {
-            return Err(FixedDelayError::Servers { transition: program.transition_names[t].clone() });
+            return Err(FixedDelayError::Servers { transition: program.transition_names[t].to_owned() });
         }
         delays.push(Fixed { transition: t as u32, values, memory: *memory });
         *firing = Firing::Exponential { rate: Value::Constant(1.0), servers: Servers::Single };
@@ -297,7 +297,7 @@ impl Play {
         for (f, fixed) in (0..).zip(delays) {
             delay_of[fixed.transition as usize] = Some(f);
         }
-        let name = |f: u32| program.transition_names[delays[f as usize].transition as usize].clone();
+        let name = |f: u32| program.transition_names[delays[f as usize].transition as usize].to_owned();
         let (mut fixed, mut after, mut rates) = (Vec::new(), Vec::new(), Vec::new());
         for state in 0..space.states() {
             let (mut own, mut ends, mut row) = (None, Vec::new(), Vec::new());
@@ -320,7 +320,7 @@ impl Play {
         let this = Self { fixed, after: Csr::from_rows(after), rates: Rates::from_rows(rates) };
         match delays.iter().zip(0..).find(|(delay, f)| delay.memory == Memory::Age && this.is_interrupted(*f)) {
             Some((delay, _)) => {
-                let transition = program.transition_names[delay.transition as usize].clone();
+                let transition = program.transition_names[delay.transition as usize].to_owned();
                 Err(FixedDelayError::Resumed { transition })
             }
             None => Ok(this),

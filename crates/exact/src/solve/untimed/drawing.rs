@@ -35,7 +35,7 @@ pub fn untimed_graph(
         drawn.nodes.push(node);
         let mut firings: BTreeMap<u32, Vec<String>> = BTreeMap::new();
         for step in graph.steps(state) {
-            firings.entry(step.to).or_default().push(program.transition_names[step.transition as usize].clone());
+            firings.entry(step.to).or_default().push(program.transition_names[step.transition as usize].to_owned());
         }
         let immediate = shown == Shown::Vanishing;
         let edges = firings.into_iter().map(|(to, firings)| (to as usize, firings));

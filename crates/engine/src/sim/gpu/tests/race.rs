@@ -65,8 +65,8 @@ fn compare_from(first: u64, gpu: &Arc<Gpu>, program: &Program, question: &Questi
 
 fn goal(program: &Program, text: &str) -> Goal {
     let mut b = NetBuilder::new("");
-    for name in &program.place_names {
-        b.place(name.clone(), 0);
+    for name in program.place_names.iter() {
+        b.place(name, 0);
     }
     let net = b.build().unwrap();
     Goal::Marking(lower(&net, &net.expression(text).unwrap()))
