@@ -462,6 +462,24 @@ fn an_interrupted_run_prints_what_it_has() {
     assert!(value["replications"].as_u64().unwrap() > 0);
 }
 
+/// Files are written part by part if PIPE has everything that the net needs; standard output gets the whole net.
+#[test]
+fn files_of_spn_gc_have_the_bytes_of_its_standard_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let net = folder.path().join("net.xml").to_str().unwrap().to_owned();
+    let fixed = folder.path().join("fixed.toml").to_str().unwrap().to_owned();
+    std::fs::write(&fixed, "[model.distribution]\nread = \"deterministic\"\n").unwrap();
+    for options in [&[][..], &["--slots"], &["--stragglers=0.1:3"], &["--slots", "--plan", &fixed]] {
+        let args = [&["spn-gc", "--maps=1200", "--reduces=3"], options].concat();
+        let shown = tool(&[&args[..], &["-o", "-"]].concat()).output().unwrap();
+        let filed = tool(&[&args[..], &["-o", &net, "--force"]].concat()).output().unwrap();
+        assert!(filed.status.success(), "{}", show(&filed));
+        assert!(shown.stdout == std::fs::read(&net).unwrap(), "{options:?}");
+        assert_eq!(text(&shown.stderr), text(&filed.stderr));
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "no temporary file stays");
+}
+
 #[test]
 fn a_wall_time_ends_a_run() {
     let args = ["simulate", "models/textbook/forkjoin_retry.xml", "--reps=1e15", "--max-time=1s", "--csv"];

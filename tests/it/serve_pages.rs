@@ -56,7 +56,8 @@ fn clicks_and_keys_fire_what_the_library_fires() {
     }
     // a click on a transition that cannot fire does nothing
     let last = expected.last().unwrap().clone();
-    let other = program.transition_names.iter().find(|name| !moves(&program, &last).iter().any(|own| own == name)).unwrap();
+    let other =
+        program.transition_names.iter().find(|name| !moves(&program, &last).iter().any(|own| own == name)).unwrap();
     page.click(&format!("rect[data-transition='{other}']"));
     assert_eq!(marking(&page, 4), last);
 

@@ -521,6 +521,26 @@ mod tests {
     }
 
     #[test]
+    fn parts_passed_on_are_those_of_the_net() {
+        let kinds = "[[cluster.node]]\nname = \"a\"\n[[cluster.node]]\nname = \"b\"\ngpu_speed = 0.1\ngpus = 1";
+        for text in [
+            "[model]\nslots = false",
+            "[model]\nslots = true\nslowstart = 0.5\n[framework]\ncleanup_s = 3",
+            &format!("[job]\ninput_mb = 640\nreduces = 3\n[model]\nslots = true\n{kinds}"),
+        ] {
+            let plan = Plan::from_toml(text).unwrap();
+            let phases = phase_times(&plan, &mut || 0.5).unwrap();
+            let mut parts = NetBuilder::new(plan.job.name.clone());
+            job_parts(&plan, &phases, &mut parts).unwrap();
+            assert_eq!(parts.build().unwrap(), job_net(&plan, &phases).unwrap().net, "{text}");
+        }
+        let none = JobPhases { maps_s: Vec::new(), ..phase_times(&plan(3, 2), &mut || 0.5).unwrap() };
+        let mut parts = NetBuilder::new("");
+        assert!(matches!(job_parts(&plan(3, 2), &none, &mut parts), Err(JobNetError::NoTask { maps: 0, .. })));
+        assert!(parts.places().is_empty());
+    }
+
+    #[test]
     fn each_transition_moves_the_tokens_of_the_paper() {
         let net = made(&plan(3, 2)).net;
         assert_eq!(changes(&net, "load"), expected([("start", -1), ("split1", 1), ("split2", 1), ("split3", 1)]));

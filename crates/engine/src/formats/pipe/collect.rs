@@ -85,7 +85,10 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
         if self.net.nets > 1 && self.options.several_nets != Reading::Pipe43 && !tapaal {
             return;
         }
-        if Instructions::of(element).skips() || self.net.tapaal.skipping || self.timed_arc_part(element) {
+        let instructions =
+            if element.name() == INSTRUCTION { Instructions::alone(element) } else { Instructions::of(element) };
+        instructions.note_unknown(self.notes);
+        if instructions.skips() || self.net.tapaal.skipping || self.timed_arc_part(element) {
             return;
         }
         match element.name() {

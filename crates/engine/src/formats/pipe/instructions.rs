@@ -6,9 +6,52 @@
 use std::fmt::Write as _;
 
 use crate::formats::pipe::notes::Notes;
-use crate::formats::pipe::problem::Fault;
+use crate::formats::pipe::problem::{Fault, Oddity};
 use crate::formats::pipe::xml::{Element, INSTRUCTION, Text};
 use crate::net::{Branch, Law, Memory, PathPoint, Point, Servers};
+
+/// All keys, apart from the numbered conditions of a state group.
+const KEYS: [&str; 39] = [
+    "arc",
+    "capacity",
+    "cv",
+    "delay",
+    "from",
+    "group",
+    "high",
+    "id",
+    "kind",
+    "law",
+    "low",
+    "marking-by-position",
+    "mean",
+    "means",
+    "memory",
+    "name",
+    "name-offset",
+    "net-name",
+    "only-for",
+    "parameter",
+    "path",
+    "position",
+    "priority",
+    "probabilities",
+    "rate",
+    "rate-by-position",
+    "samples",
+    "scale",
+    "servers",
+    "shape",
+    "size",
+    "source",
+    "stages",
+    "tagged",
+    "target",
+    "value",
+    "value-by-position",
+    "weights",
+    "weights-by-position",
+];
 
 /// The values of the instructions in one part.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +88,18 @@ impl<'t> Instructions<'t> {
     /// The value of `key`.
     pub(super) fn get(&self, key: &str) -> Option<&Text<'t>> {
         self.pairs.iter().find(|(k, _)| k == key).map(|(_, value)| value)
+    }
+
+    /// Notes keys that have no meaning.
+    pub(super) fn note_unknown(&self, notes: &mut Notes<'_>) {
+        for (key, value) in &self.pairs {
+            let known = KEYS.contains(&key.as_str()) || key.starts_with("condition-");
+            if !known {
+                notes.odd(value.span.clone(), Oddity::UnknownKey, || {
+                    format!("`{key}` in a `<?tailspn ...?>` instruction has no meaning; ignored")
+                });
+            }
+        }
     }
 
     /// Returns true if the part exists only for PIPE.

@@ -278,6 +278,21 @@ fn an_edited_export_is_noticed_and_either_value_can_be_read() {
 }
 
 #[test]
+fn unknown_keys_of_instructions_are_noticed() {
+    let net = |transition: &str, net: &str| {
+        let xml = format!(
+            "<pnml><net>{net}<transition id='T0'><timed><value>true</value></timed><rate><value>1</value></rate>{transition}</transition></net></pnml>"
+        );
+        read_text(&xml).unwrap().warnings.iter().map(|w| (w.oddity, w.message.clone())).collect::<Vec<_>>()
+    };
+    let odd =
+        |key: &str| (Oddity::UnknownKey, format!("`{key}` in a `<?tailspn ...?>` instruction has no meaning; ignored"));
+    assert_eq!(net("<?tailspn severs='2'?>", ""), [odd("severs")]);
+    assert_eq!(net("", "<?tailspn net-title='a'?>"), [odd("net-title")]);
+    assert_eq!(net("<?tailspn servers='2'?>", "<?tailspn group='g' name='n' condition-0='T0 > 1'?>"), []);
+}
+
+#[test]
 fn an_export_is_checked_as_pipe_loads_it() {
     let Some(bytes) = regression("coloured-inhibitor.xml") else { return };
     let messages = |net: &Net| {

@@ -226,6 +226,8 @@ pub enum Oddity {
     Workflow,
     /// An element that contradicts a `<?tailspn …?>` instruction of the same part.
     Contradiction,
+    /// An unknown key of a `<?tailspn …?>` instruction.
+    UnknownKey,
     /// Text that is not in the declared encoding.
     Encoding,
     /// A part of a drawing that a net cannot store.
