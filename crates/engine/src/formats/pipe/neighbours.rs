@@ -278,6 +278,16 @@ fn an_edited_export_is_noticed_and_either_value_can_be_read() {
 }
 
 #[test]
+fn a_transition_that_is_refused_is_one_error() {
+    let xml = "<pnml><net><place id='P0'/><transition id='T0'><timed><value>true</value></timed><rate><value>2*</value></rate></transition>
+               <arc id='a' source='P0' target='T0'><inscription><value>1</value></inscription></arc>
+               <arc id='b' source='P0' target='T1'><inscription><value>1</value></inscription></arc></net></pnml>";
+    let problems = read_text(xml).unwrap_err().problems;
+    let lines: Vec<_> = problems.iter().map(|problem| problem.spot.line).collect();
+    assert_eq!(lines, [1, 3], "{problems:?}");
+}
+
+#[test]
 fn unknown_keys_of_instructions_are_noticed() {
     let net = |transition: &str, net: &str| {
         let xml = format!(

@@ -94,7 +94,7 @@ struct Parts<'n, 'o> {
     section: Section,
     /// True if the whole text is needed.
     is_odd: bool,
-    /// Whether there are immediate transitions with and without a priority.
+    /// True if there are immediate transitions without and with a priority.
     priorities: [bool; 2],
 }
 

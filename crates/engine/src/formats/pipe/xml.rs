@@ -184,7 +184,7 @@ pub(crate) fn stream<'t>(
     Ok(())
 }
 
-/// As [`stream`], for a text that is not in memory as a whole and has no character that XML does not allow.
+/// As [`stream`], for a text that is not in memory as a whole and that has only characters that XML allows.
 ///
 /// # Errors
 ///
