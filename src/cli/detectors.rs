@@ -7,7 +7,6 @@ use tailspn::cluster::detect::DetectorPlan;
 use tailspn::diagnose::detection::{DetectionError, RecordedRun, judge};
 use tailspn::diagnose::long_tail::{History, Oddity, RULES, by_log, identify};
 use tailspn::fit::{speculation_of, usual_policies};
-use tailspn::plan::Work;
 use tailspn::report::{detection_report, detectors_report};
 use tailspn::trace::analysis::Usual;
 use tailspn::trace::{JobTrace, ReadOptions};
@@ -135,7 +134,7 @@ fn policies(
     terminal: &Terminal,
 ) -> Result<Vec<PolicyPlan>, Failure> {
     let policies = match &args.policies {
-        Some(path) => PlanText::read(path, terminal)?.job(Work::Tasks, terminal)?.policies(),
+        Some(path) => PlanText::read(path, terminal)?.policies(terminal)?,
         None => {
             let lasted = |(trace, _): &(JobTrace, History)| {
                 let start = trace.jobs.iter().filter_map(|job| job.submitted).min()?;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use tailspn::cluster::PolicyPlan;
 use tailspn::plan::{JobPlan, Loaded, PlanError, PlanProblem, PlanWarning, Planning as _, ProblemKind, Work};
 
 use crate::cli::args::PlanArgs;
@@ -47,6 +48,18 @@ impl PlanText {
     pub(crate) fn job(&self, otherwise: Work, terminal: &Terminal) -> Result<JobPlan, Failure> {
         let command = if otherwise == Work::Tasks { "whatif" } else { "estimate" };
         self.plan(|text| JobPlan::read(text, otherwise), &keys_of(command), terminal)
+    }
+
+    /// Returns the policies of the plan of a job, which must have some.
+    pub(crate) fn policies(&self, terminal: &Terminal) -> Result<Vec<PolicyPlan>, Failure> {
+        let job = self.job(Work::Tasks, terminal)?;
+        let table = self.text.parse::<toml::Table>().unwrap_or_default();
+        if !["policy", "speculation"].into_iter().any(|section| table.contains_key(section)) {
+            let message = format!("`{}` has no policies", self.source.name());
+            let help = "add a section [[policy]], or remove --policies to compare the usual policies";
+            return Err(Failure::helped(Exit::Usage, message, help));
+        }
+        Ok(job.policies())
     }
 
     /// Parses the plan with `read`; `help` points to documentation if a key is wrong.

@@ -116,7 +116,7 @@ fn of_log(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<WhatIf, 
     };
     let mut study = WhatIf::of_log(&trace).map_err(failure)?;
     if let Some(path) = &args.policies {
-        study.policies = read(Some(path), terminal)?.policies();
+        study.policies = PlanText::read(path, terminal)?.policies(terminal)?;
     }
     Ok(study)
 }

@@ -180,5 +180,10 @@ fn a_log_is_replayed_under_other_policies() {
     let csv = shown(&["whatif", SMALL, "--policies", policies.to_str().unwrap(), "--reps", "20", "--csv"]);
     assert!(csv.starts_with("exit 0") && csv.contains("job_time,late,s,") && csv.contains("job_time,none,s,"), "{csv}");
     assert!(shown(&["whatif", "--policies", policies.to_str().unwrap()]).starts_with("exit 2"));
+    std::fs::write(&policies, "[job]\ninput_mb = 640\n").unwrap();
+    for command in [&["whatif", SMALL][..], &["detectors", "--on", SMALL]] {
+        let refused = shown(&[command, &["--policies", policies.to_str().unwrap()]].concat());
+        assert!(refused.starts_with("exit 2") && refused.contains("policies.toml` has no policies"), "{refused}");
+    }
     assert!(shown(&["whatif", "tests/data/trace/google-2011.csv"]).starts_with("exit 4"));
 }

@@ -87,6 +87,20 @@ fn knobs_of_a_job_of_stages_are_ranked_and_constrained() {
 }
 
 #[test]
+fn sizes_far_outside_the_measured_range_are_noted() {
+    let base =
+        format!("{}[seen]\nleast_input_mb = 50\nmost_input_mb = 100\nleast_slots = 1\nmost_slots = 2\n", plan(12));
+    let sweep =
+        "[sweep]\nbase = \"job.toml\"\nreplications = 10\n[[axis]]\nkey = \"job.executors\"\nvalues = [2, 8, 40]\n";
+    let folder = Folder::new(&[("job.toml", &base), ("sweep.toml", sweep)]);
+    // 8 slots are 4 times the measured number, which is not far; a tenth of the logarithm of 20/4 is 0.161
+    let note = "In 1 of 4 configurations, the number of slots is outside the measured range, by a factor of up to 20.0; \
+                a further standard error of 17% is assumed for the largest.";
+    assert_eq!(json(&["sweep", &folder.at("sweep.toml"), "--json"])["notes"], serde_json::json!([note]));
+    assert!(unbroken(&shown(&["sweep", &folder.at("sweep.toml")])).contains(note));
+}
+
+#[test]
 fn wrong_keys_and_values_are_shown_where_they_stand() {
     let sweep = |axis: &str| format!("[sweep]\nbase = \"job.toml\"\n[[axis]]\n{axis}\n");
     for (axis, told) in [

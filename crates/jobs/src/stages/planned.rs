@@ -275,8 +275,7 @@ impl StagePlan {
             ));
         }
         for (what, ratio) in self.seen.iter().flat_map(|seen| seen.beyond(self)) {
-            let error = 100.0 * (FAR_ERROR * (ratio / FAR).ln()).exp_m1();
-            let error = if error < 1.0 { "less than 1%".to_owned() } else { format!("{error:.0}%") };
+            let error = far_error(ratio);
             remarks.push(format!(
                 "{what} is outside the measured range by a factor of {ratio:.1}; a further standard error of {error} is assumed"
             ));
@@ -289,6 +288,12 @@ impl StagePlan {
 pub const FAR: f64 = 4.0;
 /// Assumed relative standard error for each factor of e beyond [`FAR`].
 const FAR_ERROR: f64 = 0.1;
+
+/// Returns the relative standard error, as text, that is assumed for a size outside the measured range by a factor of `ratio`.
+pub fn far_error(ratio: f64) -> String {
+    let error = 100.0 * (FAR_ERROR * (ratio / FAR).ln()).exp_m1();
+    if error < 1.0 { "less than 1%".to_owned() } else { format!("{error:.0}%") }
+}
 
 impl Seen {
     /// Returns the sizes of a plan that exceed the measured range by more than four times, with their factors.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::sim::{FoldedParts, NotFolded};
-use crate::sweep::{Design, Knob, Level, PointResult, Stored, SweepPlan, tornado};
+use crate::sweep::{Design, Knob, Level, PointResult, Stored, SweepPlan, far_notes, tornado};
 
 /// An axis.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,6 +63,9 @@ pub struct SweepReport {
     pub points: Vec<PointResult>,
     /// Ranking of the settings; only for one-at-a-time sweeps, the widest swing first.
     pub tornado: Vec<KnobRow>,
+    /// Sizes outside the measured range.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// The plan of the sweep, every key written out.
     #[serde(default)]
     pub plan: String,
@@ -88,6 +91,7 @@ pub fn sweep_report(plan: &SweepPlan, stored: &Stored) -> SweepReport {
         tornado: tornado(plan, &points).into_iter().map(|knob| knob_row(&axes, knob)).collect(),
         axes,
         points,
+        notes: far_notes(plan, stored),
         plan: header.plan.clone(),
     }
 }

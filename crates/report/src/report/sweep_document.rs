@@ -46,7 +46,8 @@ fn remarks(report: &SweepReport) -> Vec<String> {
     let found = format!("Partial: {} of {} configurations are complete.", report.points.len(), report.planned);
     let unreached: u64 = report.points.iter().map(|point| point.replications - point.reached).sum();
     let unreached = (unreached > 0).then(|| format!("{} did not reach the goal.", counted(unreached, "replication")));
-    report.partial.then_some(found).into_iter().chain(unreached).collect()
+    let found = report.partial.then_some(found).into_iter().chain(unreached);
+    found.chain(report.notes.iter().cloned()).collect()
 }
 
 fn provenance(report: &SweepReport) -> Vec<[String; 2]> {

@@ -62,7 +62,7 @@ pub enum ExprError {
         span: Range<usize>,
     },
     /// A function with too few or too many arguments.
-    #[error("`{name}` takes {least} to {most} arguments, not {got}")]
+    #[error("`{name}` takes {}, not {got}", arguments(*least, *most))]
     Arity {
         /// The function.
         name: &'static str,
@@ -105,6 +105,15 @@ pub enum ExprError {
         /// Position in the text, in bytes.
         span: Range<usize>,
     },
+}
+
+/// Numbers of arguments in words.
+fn arguments(least: usize, most: usize) -> String {
+    match (least, most) {
+        (1, 1) => "1 argument".to_owned(),
+        _ if least == most => format!("{least} arguments"),
+        _ => format!("{least} to {most} arguments"),
+    }
 }
 
 impl ExprError {
@@ -451,6 +460,14 @@ mod tests {
         assert_eq!(printed("-(1+#( P0 , Red ))"), "-(1 + #(P0, Red))");
         assert_eq!(printed("!(a && b)||c"), "!(a && b) || c");
         assert_eq!(printed("(1 < x) < 3 == (y == z)"), "(1 < x) < 3 == (y == z)");
+    }
+
+    #[test]
+    fn functions_state_their_numbers_of_arguments() {
+        let told = |text: &str| parse(text).unwrap_err().to_string();
+        assert_eq!(told("exp(1, 2)"), "`exp` takes 1 argument, not 2");
+        assert_eq!(told("if(1, 2)"), "`if` takes 3 arguments, not 2");
+        assert_eq!(told("min(1)"), "`min` takes 2 to 64 arguments, not 1");
     }
 
     #[test]
