@@ -56,6 +56,7 @@ mod solve_question;
 mod solve_until;
 mod solve_untimed;
 mod spn_gc;
+mod spn_gc_parts;
 mod steady;
 mod straggler_values;
 mod structure;

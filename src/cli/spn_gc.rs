@@ -1,11 +1,9 @@
 //! `spn-gc`: the net of a MapReduce job on a GPU cluster, or of a plan of stages.
 
 use std::error::Error;
-use std::{fs, io};
 
-use tailspn::formats::pipe::{Target, write_parts};
 use tailspn::mapreduce::params::GivenPhases;
-use tailspn::mapreduce::{CopyPolicy, JobPhases, Plan, Speculation, job_net, job_parts, seeded_phase_times};
+use tailspn::mapreduce::{CopyPolicy, JobPhases, Plan, Speculation, job_net, seeded_phase_times};
 use tailspn::net::Net;
 use tailspn::plan::JobPlan;
 use tailspn::stages::StagePlan;
@@ -15,8 +13,10 @@ use crate::cli::convert::{export_to, format_of};
 use crate::cli::estimate_stages;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::{Terminal, may_write, write_file_with};
+use crate::cli::output::{Terminal, may_write};
 use crate::cli::plan::{PlanText, job_of, only_whatif};
+use crate::cli::spn_gc_parts;
+use crate::cli::watch::{catch_interrupt, interrupted};
 
 /// Writes the net.
 pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -98,46 +98,22 @@ fn apply(args: &SpnGcArgs, plan: &mut Plan) {
 /// Writes the net of a job, and prints warnings about its plan; returns the net's numbers of places, transitions and arcs.
 fn write_job(plan: &Plan, format: OutFormat, args: &SpnGcArgs, terminal: &Terminal) -> Result<[usize; 3], Failure> {
     let failed = |error: &dyn Error| Failure::plain(Exit::Model, error.to_string());
+    let target = spn_gc_parts::target(plan, format, args);
+    if target.is_some() {
+        catch_interrupt(terminal);
+    }
     let phases = seeded_phase_times(plan).map_err(|error| failed(&error))?;
-    if let Some(counts) = write_parts_of(plan, &phases, format, args)? {
+    let written = target.map(|target| spn_gc_parts::write(plan, &phases, target, args, terminal)).transpose()?;
+    if let Some(counts) = written.flatten() {
         tell_phases(&phases, terminal);
         return Ok(counts);
     }
     let job = job_net(plan, &phases).map_err(|error| failed(&error))?;
+    if interrupted() {
+        return Err(spn_gc_parts::stopped());
+    }
     tell_phases(&phases, terminal);
     write(&job.net, format, args, terminal)
-}
-
-/// Writes the net of a job to a file part by part, because a net of millions of tasks need not fit in memory. Nothing is
-/// written if the net has parts that PIPE lacks: their warnings need the whole net.
-fn write_parts_of(
-    plan: &Plan,
-    phases: &JobPhases,
-    format: OutFormat,
-    args: &SpnGcArgs,
-) -> Result<Option<[usize; 3]>, Failure> {
-    let target = match format {
-        OutFormat::Pipe4 => Target::Pipe4,
-        OutFormat::Pipe5 => Target::Pipe5,
-        _ => return Ok(None),
-    };
-    let is_file = args.output.as_os_str() != "-" && fs::metadata(&args.output).map_or(true, |found| found.is_file());
-    if !is_file || plan.stragglers.is_some() || plan.speculation.is_some() {
-        return Ok(None);
-    }
-    let mut refused = false;
-    let written = write_file_with(&args.output, args.force, |out| {
-        let mut generated = Ok(());
-        let written = write_parts(&plan.job.name, target, out, &mut |sink| {
-            generated = job_parts(plan, phases, sink);
-        })?;
-        refused = generated.is_err() || !written.is_plain || !written.warnings.is_empty();
-        if refused { Err(io::ErrorKind::Unsupported.into()) } else { Ok(written) }
-    });
-    match written {
-        Err(_) if refused => Ok(None),
-        written => written.map(|written| Some([written.places, written.transitions, written.arcs])),
-    }
 }
 
 /// Prints warnings about the phase means of a job.

@@ -140,6 +140,7 @@ fn commands(folder: &Path) -> Vec<Vec<String>> {
         format!("sensitivity {sweep} --method each --reps 1e8 --json"),
         format!("sensitivity {sweep} --method morris --reps 1e8 --json"),
         format!("sensitivity {sweep} --method sobol --reps 1e8 --json"),
+        format!("spn-gc --maps 1000000 -o {}", folder.join("large.xml").display()),
     ];
     lines.into_iter().chain(far).map(|line| line.split(' ').map(str::to_owned).collect()).collect()
 }

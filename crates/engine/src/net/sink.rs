@@ -18,6 +18,11 @@ pub trait PartSink {
     /// Takes a transition.
     fn take_transition(&mut self, transition: Transition) -> Self::Transition;
 
+    /// Returns true if further parts are ignored, so that none need be passed on.
+    fn is_full(&self) -> bool {
+        false
+    }
+
     /// Takes an arc whose weight is a number of tokens of the first class, with an id in PIPE's style (`P0 to T0`).
     fn take_arc(&mut self, kind: ArcKind, place: &Self::Place, transition: &Self::Transition, weight: f64);
 }

@@ -233,7 +233,7 @@ impl<'a, S: PartSink> Draft<'a, S> {
 
     /// Adds all parts; returns the places that all hold a token when the job is complete.
     fn all(&mut self, phases: &JobPhases) -> Vec<S::Place> {
-        let (maps, reduces) = (phases.maps_s.len(), phases.reduces_s.len());
+        let maps = phases.maps_s.len();
         let start = self.place("start".into(), 1, middle(maps));
         self.column += 1.0;
         let load = self.phase(Phase::Load, String::new(), phases.load_s, middle(maps));
@@ -248,7 +248,7 @@ impl<'a, S: PartSink> Draft<'a, S> {
             gpus: self.gpus(&phases.map_nodes),
         };
         let first = self.column;
-        let last: Vec<_> = (0..maps).map(|j| self.task(&kind, &load, j, &phases.maps_s[j], first)).collect();
+        let last = self.tasks(&kind, &load, &phases.maps_s, first);
         let spilled = self.place("spilled".into(), 0, middle(maps));
         for spill in last {
             self.output(&spill, &spilled, 1.0);
@@ -265,7 +265,7 @@ impl<'a, S: PartSink> Draft<'a, S> {
             gpus: Vec::new(),
         };
         let first = self.column;
-        let last: Vec<_> = (0..reduces).map(|r| self.task(&kind, &shuffle, r, &phases.reduces_s[r], first)).collect();
+        let last = self.tasks(&kind, &shuffle, &phases.reduces_s, first);
         match end_timing(phases.end_s) {
             Some(timing) => vec![self.commit(&last, timing)],
             None => last.iter().enumerate().map(|(r, reduce)| self.done(r, reduce)).collect(),
@@ -371,6 +371,24 @@ impl<'a, S: PartSink> Draft<'a, S> {
         self.input(pool, &start, 1.0);
         self.column += 1.0;
         start
+    }
+
+    /// Adds the tasks with these means, started by the transition `from`; returns the transitions of their last phases.
+    fn tasks<const N: usize>(
+        &mut self,
+        kind: &TaskKind<'_, S::Place>,
+        from: &S::Transition,
+        means_s: &[[f64; N]],
+        column: f64,
+    ) -> Vec<S::Transition> {
+        let mut last = Vec::with_capacity(means_s.len());
+        for (task, means_s) in means_s.iter().enumerate() {
+            if self.net.is_full() {
+                break;
+            }
+            last.push(self.task(kind, from, task, means_s, column));
+        }
+        last
     }
 
     /// Adds task number `task` (from 0), started by the transition `from`; returns the transition of its last phase.

@@ -180,6 +180,10 @@ impl PartSink for PartWriter<'_> {
         id
     }
 
+    fn is_full(&self) -> bool {
+        self.result.is_err()
+    }
+
     fn take_arc(&mut self, kind: ArcKind, place: &Rc<str>, transition: &Rc<str>, weight: f64) {
         if self.section != Section::Arcs {
             return;
