@@ -1,9 +1,10 @@
 //! Reads a large file whose text is never in memory as a whole.
 //!
-//! A part becomes a part of the net as soon as it was read. This needs the order in which PIPE and tailspn write: token
-//! classes, rate parameters and places, then transitions, then arcs. A file in another order, and a file that gives rise to any message,
+//! A part becomes a part of the net as soon as it is read. This needs the order in which PIPE and tailspn write: token
+//! classes, rate parameters and places, then transitions, then arcs. A file in another order, and a file that needs a message,
 //! is left to [`read()`](crate::formats::pipe::read()), which has the text for the message.
 
+use std::cell::Cell;
 use std::io::{self, BufReader, Read};
 
 use crate::formats::pipe::assemble::Assembler;
@@ -43,10 +44,13 @@ pub fn read_plain(mut input: impl Read, options: &ReadOptions) -> Option<ReadNet
     let (mut collected, mut assembled) = (Notes::new(""), Notes::new(""));
     let mut collector = Collector::new(&mut collected, options);
     let mut parts = Parts::new(&mut assembled, options);
-    let input = BufReader::with_capacity(BUFFER, Ascii { input, left: options.max_bytes });
+    let is_over = Cell::new(false);
+    let input = BufReader::with_capacity(BUFFER, Ascii { input, left: options.max_bytes, is_over: &is_over });
     let streamed = stream_from(input, &PNML, options, &mut |item| {
         collector.visit(item);
         parts.take(&mut collector.net);
+        let traces = &collector.net.traces;
+        is_over.set(parts.is_odd || !collector.notes.is_empty() || traces.pnml_2009 || traces.pnml_type);
     });
     let mut raw = collector.net;
     let (dialect, is_foreign) = (raw.traces.dialect(), raw.traces.untimed() || raw.traces.tapaal);
@@ -62,14 +66,19 @@ const HEAD: u64 = 1 << 10;
 const BUFFER: usize = 1 << 18;
 
 /// Passes on ASCII without control characters, and ends with an error elsewhere.
-struct Ascii<R> {
+struct Ascii<'a, R> {
     input: R,
     /// Number of bytes that the file may still have.
     left: usize,
+    /// True if the rest of the file is not needed.
+    is_over: &'a Cell<bool>,
 }
 
-impl<R: Read> Read for Ascii<R> {
+impl<R: Read> Read for Ascii<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.is_over.get() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
         let read = self.input.read(buffer)?;
         let fine = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
         self.left = self.left.checked_sub(read).ok_or(io::ErrorKind::FileTooLarge)?;
