@@ -78,19 +78,26 @@ impl TimeFound {
         Headline { of: None, mean: self.mean.clone(), quantiles: [0.5, 0.95, 0.99].map(|p| self.quantile(p)) }
     }
 
-    /// Returns `95% of OF take less than ...`; `of` is the subject, such as `the runs`.
+    /// Returns `95% of OF take less than ...`; `of` is the subject, such as `the runs`. Of few samples, only the mean is
+    /// stated.
     pub(crate) fn answer(&self, of: &str) -> Vec<Piece> {
         if self.sd.as_ref().is_some_and(|sd| sd.measured.value == 0.0) {
             return vec!["Every run takes ".into(), self.mean.clone().into(), ".".into()];
         }
-        let Some(p95) = self.quantile(0.95) else {
+        let samples = self.mean.measured.samples;
+        if samples == 1 {
+            return vec!["One simulated run takes ".into(), self.mean.clone().into(), ".".into()];
+        }
+        // a quantile beyond most samples would be the longest of a few
+        let known = |p: f64| self.quantile(p).filter(|_| samples == 0 || samples as f64 * (1.0 - p) >= 0.999);
+        let Some(p95) = known(0.95) else {
             return vec![format!("On average {of} take ").into(), self.mean.clone().into(), ".".into()];
         };
         let mut pieces = vec![format!("95% of {of} take less than ").into(), p95.into()];
-        if let Some(median) = self.quantile(0.5) {
+        if let Some(median) = known(0.5) {
             pieces.extend(["; half of them take less than ".into(), median.into()]);
         }
-        if let Some(p99) = self.quantile(0.99) {
+        if let Some(p99) = known(0.99) {
             pieces.extend([", and one in a hundred takes more than ".into(), p99.into()]);
         }
         pieces.push(".".into());
