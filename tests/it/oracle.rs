@@ -143,8 +143,8 @@ impl Oracle {
     /// Goes on for some time [s], and returns how long the chain stays in each state on average [s]. Uniformization in steps so
     /// short that no term underflows.
     fn advance(&self, state: &mut [f64], seconds: f64) -> Vec<f64> {
-        let exits = self.moves.iter().map(|moves| moves.iter().map(|&(_, rate)| rate).sum::<f64>());
-        let fastest = exits.fold(1e-3, f64::max);
+        let exits: Vec<f64> = self.moves.iter().map(|moves| moves.iter().map(|&(_, rate)| rate).sum()).collect();
+        let fastest = exits.iter().copied().fold(1e-3, f64::max);
         let steps = (fastest * seconds / 8.0).ceil();
         let jumps = fastest * seconds / steps;
         let mut stays = vec![0.0; state.len()];
@@ -163,12 +163,15 @@ impl Oracle {
                         next[to] += share * rate / fastest;
                     }
                 }
-                for ((next, moves), share) in next.iter_mut().zip(&self.moves).zip(&now) {
-                    *next -= share * moves.iter().map(|&(_, rate)| rate).sum::<f64>() / fastest;
+                for ((next, exit), share) in next.iter_mut().zip(&exits).zip(&now) {
+                    *next -= share * exit / fastest;
                 }
                 now = next;
                 exactly *= jumps / f64::from(k);
                 more = (more - exactly).max(0.0);
+                if exactly < 1e-20 {
+                    break;
+                }
             }
             state.copy_from_slice(&end);
         }

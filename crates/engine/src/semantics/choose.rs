@@ -33,7 +33,7 @@ impl Candidates {
 ///
 /// A weight or arc weight that evaluates to a negative or non-finite number.
 pub fn find_candidates(program: &Program, group: usize, marking: &[u32], found: &mut Candidates) -> Result<(), Fault> {
-    find_candidates_by(program, group, marking, found, |t| is_enabled(program, t, marking))
+    find_candidates_among(program, program.groups.row(group), marking, found)
 }
 
 /// As [`find_candidates`]. Only `members` of the group can be enabled; they are in the order of the group.
@@ -47,27 +47,16 @@ pub fn find_candidates_among(
     marking: &[u32],
     found: &mut Candidates,
 ) -> Result<(), Fault> {
-    find_among(program, members, marking, found, |t| is_enabled(program, t, marking))
+    find_candidates_by(program, members, marking, found, |t| is_enabled(program, t, marking))
 }
 
-/// As [`find_candidates`], with a faster substitute for [`is_enabled`].
+/// As [`find_candidates_among`], with a faster substitute for [`is_enabled`].
 ///
 /// # Errors
 ///
 /// The errors of [`find_candidates`].
 #[inline]
 pub fn find_candidates_by(
-    program: &Program,
-    group: usize,
-    marking: &[u32],
-    found: &mut Candidates,
-    is_enabled: impl Fn(usize) -> Result<bool, Fault>,
-) -> Result<(), Fault> {
-    find_among(program, program.groups.row(group), marking, found, is_enabled)
-}
-
-#[inline]
-fn find_among(
     program: &Program,
     members: &[u32],
     marking: &[u32],

@@ -173,13 +173,24 @@ impl Iterator for RateRow<'_> {
     /// Decides once per row how the values are stored.
     #[inline(always)]
     fn fold<B, F: FnMut(B, Self::Item) -> B>(self, start: B, mut f: F) -> B {
-        let states = self.states.copied();
+        // loops over slices, which need no optimisation to be fast
+        let states = self.states.as_slice().iter().enumerate();
+        let mut sum = start;
         match self.values {
             RowValues::Coded(codes, table) => {
-                states.zip(codes).fold(start, |sum, (state, &code)| f(sum, (state, table[usize::from(code)])))
+                let codes = &codes.as_slice()[..self.states.len()];
+                for (i, &state) in states {
+                    sum = f(sum, (state, table[usize::from(codes[i])]));
+                }
             }
-            RowValues::Plain(values) => states.zip(values.copied()).fold(start, f),
+            RowValues::Plain(values) => {
+                let values = &values.as_slice()[..self.states.len()];
+                for (i, &state) in states {
+                    sum = f(sum, (state, values[i]));
+                }
+            }
         }
+        sum
     }
 }
 

@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, Event};
 
+use crate::plan::problem::line_of;
+
 /// Maximum bytes of a configuration; typical files have a few hundred kB.
 const MOST_BYTES: usize = 64 << 20;
 
@@ -194,11 +196,6 @@ fn resolved(reference: &BytesRef<'_>) -> Result<String, String> {
         _ => None,
     };
     known.map(String::from).ok_or_else(|| format!("unknown entity `&{};`", &**reference))
-}
-
-/// Returns the line of a byte, from 1.
-fn line_of(text: &str, at: usize) -> usize {
-    text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count() + 1
 }
 
 #[cfg(test)]

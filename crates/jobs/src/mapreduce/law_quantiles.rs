@@ -5,9 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::estimate::normal_quantile;
 use crate::mapreduce::PhaseLaw;
 
-/// Number of halvings of the interval in the search for a quantile: down to the last bit.
-const HALVINGS: u32 = 80;
-
 impl PhaseLaw {
     /// Returns `values` equally likely values with mean 1, ascending: the quantiles at (i + ½)/n, scaled to that mean.
     ///
@@ -26,12 +23,21 @@ impl PhaseLaw {
         match self {
             Self::Exponential => exponential,
             Self::Deterministic => 1.0,
-            Self::Erlang(stages) => inverse(p, |x| erlang_cdf(*stages, x)),
+            Self::Erlang(stages) => {
+                // the approximation of Wilson and Hilferty (1931); far below the mean, the bound from p ≤ xᵏ / k!
+                let k = f64::from(*stages);
+                let near = k * (1.0 - 1.0 / (9.0 * k) + normal_quantile(p) / (3.0 * k.sqrt())).powi(3);
+                let least = ((p.ln() + libm::lgamma(k + 1.0)) / k).exp();
+                inverse(p, near.max(least), |x| erlang(*stages, x))
+            }
             Self::Hyperexponential { cv } => {
                 let square = cv * cv;
                 let share = 0.5 * (1.0 + ((square - 1.0) / (square + 1.0)).sqrt());
                 let (fast, slow) = (2.0 * share, 2.0 * (1.0 - share));
-                inverse(p, |x| 1.0 - share * (-fast * x).exp() - (1.0 - share) * (-slow * x).exp())
+                inverse(p, exponential, |x| {
+                    let [early, late] = [share * (-fast * x).exp(), (1.0 - share) * (-slow * x).exp()];
+                    [early + late, fast * early + slow * late]
+                })
             }
             Self::Lognormal { cv } => ((cv * cv).ln_1p().sqrt() * normal_quantile(p)).exp(),
             Self::Weibull { shape } => exponential.powf(shape.recip()),
@@ -47,13 +53,14 @@ impl PhaseLaw {
     }
 }
 
-/// Returns the distribution function of a sum of exponential stages with mean 1 each: 1 - Σ xⁱ e⁻ˣ / i! over the stages, from the largest term in
-/// both directions until terms become negligible.
-fn erlang_cdf(stages: u32, x: f64) -> f64 {
+/// Returns the probability that a sum of exponential stages with mean 1 each exceeds `x`, and its density there. The probability is
+/// Σ xⁱ e⁻ˣ / i! over the stages, from the largest term in both directions until terms become negligible; the density is the last term.
+fn erlang(stages: u32, x: f64) -> [f64; 2] {
     const SMALL: f64 = 1e-18;
     // `as` is fine: cut to the number of stages
     let middle = (x as u32).min(stages - 1);
-    let largest = (f64::from(middle) * x.ln() - x - libm::lgamma(f64::from(middle) + 1.0)).exp();
+    let term_at = |i: u32| (f64::from(i) * x.ln() - x - libm::lgamma(f64::from(i) + 1.0)).exp();
+    let largest = term_at(middle);
     let mut tail = largest;
     let mut term = largest;
     for i in (1..=middle).rev() {
@@ -68,10 +75,10 @@ fn erlang_cdf(stages: u32, x: f64) -> f64 {
         term *= x / f64::from(i);
         tail += term;
         if term < SMALL * tail {
-            break;
+            return [tail, term_at(stages - 1)];
         }
     }
-    1.0 - tail
+    [tail, term]
 }
 
 /// Number of cells of a [`LawTable`].
@@ -192,18 +199,34 @@ impl PhaseLaw {
     }
 }
 
-/// Returns the point where a distribution function on the positive numbers reaches `p`.
-fn inverse(p: f64, cdf: impl Fn(f64) -> f64) -> f64 {
-    let mut high = 1.0;
-    while cdf(high) < p && high < 1e9 {
-        high *= 2.0;
+/// Returns the quantile at `p` of a distribution on the positive numbers, by Newton's method from `start` > 0. `tail` returns the probability of
+/// exceeding a point, and the density there.
+fn inverse(p: f64, start: f64, tail: impl Fn(f64) -> [f64; 2]) -> f64 {
+    const STEPS: u32 = 100;
+    /// Relative length of the last step; the error behind it is about its square.
+    const STEP: f64 = 1e-10;
+    /// Rounding error of a probability.
+    const ROUNDING: f64 = 2e-16;
+    let (mut low, mut high) = (f64::MIN_POSITIVE, f64::INFINITY);
+    let mut x = start;
+    for _ in 0..STEPS {
+        let [above, density] = tail(x);
+        let gap = above - (1.0 - p);
+        if gap > 0.0 {
+            low = x
+        } else {
+            high = x
+        }
+        let mut next = x + gap / density;
+        if !(low <= next && next <= high) {
+            next = if high.is_finite() { f64::midpoint(low, high) } else { 2.0 * low };
+        }
+        if (next - x).abs() <= STEP * x || gap.abs() <= ROUNDING {
+            return next;
+        }
+        x = next;
     }
-    let mut low = 0.0;
-    for _ in 0..HALVINGS {
-        let middle = f64::midpoint(low, high);
-        if cdf(middle) < p { low = middle } else { high = middle }
-    }
-    f64::midpoint(low, high)
+    x
 }
 
 #[cfg(test)]
@@ -233,6 +256,33 @@ mod tests {
             let found = (values.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / 2_000.0).sqrt();
             assert!((mean - 1.0).abs() < 1e-12 && values.is_sorted(), "{law:?}");
             assert!((found - sd).abs() <= 0.02 * sd, "{law:?}: {found} {sd}");
+        }
+    }
+
+    /// Quantiles of one stage are those of the exponential distribution. All other quantiles are where the distribution function has the
+    /// value that it should have: by the terms of the sum without a shortcut for few stages, by a normal distribution for many.
+    #[test]
+    fn quantiles_invert_the_distribution_function() {
+        let ps = [1e-9, 1e-4, 0.01, 0.2, 0.5, 0.77, 0.99, 1.0 - 1e-6];
+        for p in ps {
+            let one = PhaseLaw::Erlang(1).unscaled_quantile(p);
+            assert!((one / -(-p).ln_1p() - 1.0).abs() < 1e-6, "{p} {one}");
+            for stages in [2_u32, 3, 20, 150] {
+                let x = PhaseLaw::Erlang(stages).unscaled_quantile(p);
+                let terms = (0..stages).scan(1.0, |term, i| {
+                    let this = *term;
+                    *term *= x / f64::from(i + 1);
+                    Some(this)
+                });
+                let below = 1.0 - (-x).exp() * terms.sum::<f64>();
+                assert!((below - p).abs() < 1e-12, "{stages} stages: {x}, {below} instead of {p}");
+            }
+            let many = PhaseLaw::Erlang(10_000).unscaled_quantile(p);
+            assert!((many - 1e4 - 1e2 * normal_quantile(p)).abs() < 15.0, "{p} {many}");
+            let x = PhaseLaw::Hyperexponential { cv: 3.0 }.unscaled_quantile(p);
+            let share = 0.5 * (1.0 + 0.8_f64.sqrt());
+            let below = 1.0 - share * (-2.0 * share * x).exp() - (1.0 - share) * (-2.0 * (1.0 - share) * x).exp();
+            assert!((below - p).abs() < 1e-12, "{x}, {below} instead of {p}");
         }
     }
 

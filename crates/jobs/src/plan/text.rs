@@ -49,14 +49,14 @@ impl<'t> Document<'t> {
     ///
     /// # Errors
     ///
-    /// Text that is not TOML: all problems.
+    /// Text that is not TOML: the first problems.
     pub fn parse(text: &'t str, renames: &[Rename]) -> Result<Self, PlanError> {
         let (mut table, errors) = DeTable::parse_recoverable(text);
         if !errors.is_empty() {
             let problem = |error: &toml::de::Error| {
                 PlanProblem::new(ProblemKind::Text, "", error.message()).at(text, error.span())
             };
-            return Err(PlanError { problems: errors.iter().map(problem).collect() });
+            return Err(PlanError { problems: errors.iter().take(MOST_PROBLEMS).map(problem).collect() });
         }
         let (warnings, problems) = rename(text, table.get_mut(), renames);
         Ok(Self { text, table, warnings, problems })
@@ -249,6 +249,13 @@ mod tests {
     #[test]
     fn numbers_in_messages_are_short() {
         assert_eq!([0.0, -2.5, 1e300, -1e-300, f64::NAN].map(short), ["0", "-2.5", "1e300", "-1e-300", "NaN"]);
+    }
+
+    #[test]
+    fn of_a_text_that_is_not_toml_the_first_problems_are_reported() {
+        let error = Document::parse(&"<a b>\n".repeat(1_000), &[]).unwrap_err();
+        let lines: Vec<_> = error.problems.iter().map(|problem| problem.line.unwrap()).collect();
+        assert!(lines.len() == MOST_PROBLEMS && lines[0] == 1 && lines.is_sorted(), "{lines:?}");
     }
 
     #[test]

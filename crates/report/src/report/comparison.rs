@@ -192,8 +192,9 @@ impl<'a> Parts<'a> {
         }
         let mut share = |name: &str, key: &str, value: Option<f64>| {
             if let Some(value) = value {
-                let number = Number::new(format!("/time/{key}"), value, "").rounded(value.clamp(1e-3, 0.1) * 0.1);
-                push(Cell::named(name, key), number.into());
+                let number = Number::new(format!("/time/{key}"), value, "");
+                // digits by the size of the number: of a tiny p-value, the exponent is what matters
+                push(Cell::named(name, key), number.rounded(0.1 * value.abs().clamp(1e-9, 0.1)).into());
             }
         };
         share(

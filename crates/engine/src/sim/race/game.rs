@@ -5,6 +5,7 @@ use crate::rng::{Address, Purpose};
 use crate::semantics::{Candidates, Fault, MAX_IMMEDIATE_FIRINGS, add, find_candidates_by, fire, pick};
 use crate::sim::question::{Ending, Goal, MAX_FIRINGS, Question};
 use crate::sim::race::Setup;
+use crate::sim::race::blockers::Blockers;
 use crate::sim::race::guards::Guards;
 use crate::sim::race::observe::Observer;
 use crate::sim::sampler::Ticks;
@@ -118,6 +119,7 @@ pub(crate) struct Game<'r, 'a, O> {
     /// Per group: number of choices drawn so far.
     choices: Vec<u32>,
     candidates: Candidates,
+    blockers: Blockers,
     /// Groups to check, each at most once.
     pending: Vec<u32>,
     waiting: Vec<bool>,
@@ -144,6 +146,7 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
             observer,
             choices: vec![0; groups],
             candidates: Candidates::default(),
+            blockers: Blockers::new(&rules.guards, program),
             pending: Vec::with_capacity(groups),
             waiting: vec![false; groups],
             touched: Vec::with_capacity(program.timed.len()),
@@ -457,8 +460,9 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
             return Ok(None);
         }
         let marking = &self.marking;
-        let is_enabled = |t| guards.is_enabled(program, t, marking);
-        find_candidates_by(program, group as usize, marking, &mut self.candidates, is_enabled)?;
+        let open = self.blockers.open(guards, program, group as usize, marking);
+        let is_enabled = |t| guards.is_enabled_in_ranges(program, t, marking);
+        find_candidates_by(program, open, marking, &mut self.candidates, is_enabled)?;
         if self.candidates.transitions().is_empty() {
             return Ok(None);
         }

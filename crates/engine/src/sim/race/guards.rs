@@ -11,15 +11,18 @@ use crate::semantics::{Fault, enabling_degree, is_enabled, served};
 
 /// `low <= counter <= low + span`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Range {
+pub(crate) struct Range {
     counter: u32,
     low: u32,
     span: u32,
 }
 
 impl Range {
+    /// A range that holds in every marking.
+    const ALL: Self = Self { counter: 0, low: 0, span: u32::MAX };
+
     #[inline(always)]
-    fn holds(self, marking: &[u32]) -> bool {
+    pub(crate) fn holds(self, marking: &[u32]) -> bool {
         marking[self.counter as usize].wrapping_sub(self.low) <= self.span
     }
 }
@@ -35,7 +38,7 @@ pub(crate) struct Ranges {
 impl Default for Ranges {
     /// One range that holds in every marking.
     fn default() -> Self {
-        Self { first: Range { counter: 0, low: 0, span: u32::MAX }, others: (0, 0) }
+        Self { first: Range::ALL, others: (0, 0) }
     }
 }
 
@@ -99,11 +102,27 @@ impl Guards {
         self.gates.row(group).iter().all(|range| range.holds(marking))
     }
 
+    /// Returns the first range of a transition; without any, a range that holds in every marking.
+    pub(crate) fn first(&self, t: usize) -> Range {
+        self.ranges.row(t).first().copied().unwrap_or(Range::ALL)
+    }
+
+    /// Returns the first range of a transition that the marking is not in.
+    #[inline]
+    pub(crate) fn failing(&self, t: usize, marking: &[u32]) -> Option<Range> {
+        self.ranges.row(t).iter().find(|range| !range.holds(marking)).copied()
+    }
+
+    /// Returns the same result as [`is_enabled`] for a marking in all ranges of the transition.
+    #[inline(always)]
+    pub(crate) fn is_enabled_in_ranges(&self, program: &Program, t: usize, marking: &[u32]) -> Result<bool, Fault> {
+        Ok(self.complete[t] || is_enabled(program, t, marking)?)
+    }
+
     /// Returns the same result as [`is_enabled`].
     #[inline(always)]
     pub(crate) fn is_enabled(&self, program: &Program, t: usize, marking: &[u32]) -> Result<bool, Fault> {
-        Ok(self.ranges.row(t).iter().all(|range| range.holds(marking))
-            && (self.complete[t] || is_enabled(program, t, marking)?))
+        Ok(self.failing(t, marking).is_none() && self.is_enabled_in_ranges(program, t, marking)?)
     }
 
     /// Returns the number of enablings of a timed transition that are served.

@@ -9,6 +9,7 @@
 //! counts as enabled throughout if a firing disables it and the immediate firings that follow enable it again.
 
 mod ahead;
+mod blockers;
 mod clock;
 mod compact;
 mod crowd;
