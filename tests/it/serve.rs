@@ -478,7 +478,7 @@ fn estimates_that_nobody_waits_for_leave_no_thread() {
     server.found("/job/estimate", &json!({ "reps": 200 }));
     let before = server.threads();
     let (host, token) = (&server.host, &server.token);
-    for _ in 0..100 {
+    for _ in 0..40 {
         let body = json!({ "reps": 1_000_000_000_000_u64 }).to_string();
         let head = format!("POST /job/estimate HTTP/1.1\r\nHost: {host}\r\nX-Tailspn-Token: {token}\r\n");
         let mut stream = TcpStream::connect(host).unwrap();

@@ -173,24 +173,14 @@ impl Iterator for RateRow<'_> {
     /// Decides once per row how the values are stored.
     #[inline(always)]
     fn fold<B, F: FnMut(B, Self::Item) -> B>(self, start: B, mut f: F) -> B {
-        // loops over slices, which need no optimisation to be fast
-        let states = self.states.as_slice().iter().enumerate();
-        let mut sum = start;
         match self.values {
             RowValues::Coded(codes, table) => {
-                let codes = &codes.as_slice()[..self.states.len()];
-                for (i, &state) in states {
-                    sum = f(sum, (state, table[usize::from(codes[i])]));
-                }
+                self.states.zip(codes).fold(start, |sum, (&state, &code)| f(sum, (state, table[usize::from(code)])))
             }
             RowValues::Plain(values) => {
-                let values = &values.as_slice()[..self.states.len()];
-                for (i, &state) in states {
-                    sum = f(sum, (state, values[i]));
-                }
+                self.states.zip(values).fold(start, |sum, (&state, &value)| f(sum, (state, value)))
             }
         }
-        sum
     }
 }
 

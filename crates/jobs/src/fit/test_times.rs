@@ -44,7 +44,7 @@ impl Maker {
     fn beside_s(&self) -> (f64, f64) {
         let (plan, node) = (&self.plan, &self.plan.cluster.node[0]);
         let (share, split) = (spn_gc::local_share(plan), spn_gc::test_split_mb(plan));
-        let map = map_means(plan, node, share, split).iter().sum();
+        let map = map_means(&plan.slots(), node, share, split).iter().sum();
         let reduce = spn_gc::shuffle_s(plan, node, share) + spn_gc::merge_s(plan, node) + spn_gc::reduce_s(plan, node);
         (map, reduce)
     }
@@ -145,8 +145,9 @@ impl Maker {
         framework.map_refill_s = maps.refill_s;
         (framework.reduce_refill_s, framework.cleanup_s) = (reduces.refill_s, job.cleanup_s);
         let (plan, node) = (&self.plan, &self.plan.cluster.node[0]);
-        let hidden = plan
-            .later_maps_s(map_means(plan, node, spn_gc::local_share(plan), spn_gc::test_split_mb(plan)).iter().sum());
+        let slots = plan.slots();
+        let means = map_means(&slots, node, spn_gc::local_share(plan), spn_gc::test_split_mb(plan));
+        let hidden = slots.later_maps_s(means.iter().sum());
         // reduces launched before the last map ended had no visible wait
         let early = || Waits::new(spans.iter().copied(), u64::MAX, may_reduce_s(job)).first_s.min(hidden);
         self.plan.framework.reduce_wait_s = if reduces.first_s > 0.0 { reduces.first_s + hidden } else { early() };

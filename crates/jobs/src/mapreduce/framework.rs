@@ -88,25 +88,40 @@ impl Plan {
         (self.framework.cleanup_s + self.residual_s()).max(0.0)
     }
 
+    /// Sums the slots of all workers.
+    pub(crate) fn slots(&self) -> Slots<'_> {
+        let waits = |slots: u64| if self.model.slots { slots } else { u64::MAX };
+        Slots { plan: self, maps: waits(self.map_slots()), reduces: waits(self.reduce_slots()) }
+    }
+}
+
+/// The slots of a plan, summed once for all its tasks: `u64::MAX` if no task waits for a slot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slots<'p> {
+    pub(crate) plan: &'p Plan,
+    maps: u64,
+    reduces: u64,
+}
+
+impl Slots<'_> {
     /// Returns the mean time that a map waits for its slot to be filled \[s\].
     pub(crate) fn map_wait_s(&self) -> f64 {
-        let slots = if self.model.slots { self.map_slots() } else { u64::MAX };
+        let (maps, framework) = (self.plan.maps(), &self.plan.framework);
         // the load phase ends with the launch of the first map
-        let wait = mean_wait(self.maps(), slots, self.framework.map_wait_s, self.framework.map_refill_s);
-        wait - self.framework.map_wait_s / self.maps() as f64
+        let wait = mean_wait(maps, self.maps, framework.map_wait_s, framework.map_refill_s);
+        wait - framework.map_wait_s / maps as f64
     }
 
     /// Returns the mean time that a reduce waits for its slot to be filled after the last map \[s\], for a mean map time of `map_s`.
     pub(crate) fn reduce_wait_s(&self, map_s: f64) -> f64 {
-        let slots = if self.model.slots { self.reduce_slots() } else { u64::MAX };
-        let first = (self.framework.reduce_wait_s - self.later_maps_s(map_s)).max(0.0);
-        mean_wait(self.reduces(), slots, first, self.framework.reduce_refill_s)
+        let framework = &self.plan.framework;
+        let first = (framework.reduce_wait_s - self.later_maps_s(map_s)).max(0.0);
+        mean_wait(self.plan.reduces(), self.reduces, first, framework.reduce_refill_s)
     }
 
     /// Returns the time of the waves of maps after the first \[s\], in which reduces are already launched.
     pub(crate) fn later_maps_s(&self, map_s: f64) -> f64 {
-        let slots = if self.model.slots { self.map_slots() as f64 } else { f64::INFINITY };
-        (self.maps() as f64 / slots - 1.0).max(0.0) * map_s
+        (self.plan.maps() as f64 / self.maps as f64 - 1.0).max(0.0) * map_s
     }
 }
 

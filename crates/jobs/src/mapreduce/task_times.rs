@@ -5,6 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::mapreduce::framework::Slots;
 use crate::mapreduce::params::{Locality, Node, Plan};
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_law::PhaseLaw;
@@ -214,9 +215,9 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
         phases.warn_of_laws(plan);
         return Ok(phases);
     }
-    let mean_share = spn_gc::local_share(plan);
+    let (slots, mean_share) = (plan.slots(), spn_gc::local_share(plan));
     let waits = |times: Vec<f64>| plan.model.slots.then_some(times);
-    let total = |node| map_means(plan, node, mean_share, spn_gc::map_input_mb(plan, 0)).iter().sum();
+    let total = |node| map_means(&slots, node, mean_share, spn_gc::map_input_mb(plan, 0)).iter().sum();
     let times = waits(nodes.iter().map(total).collect());
     let map_nodes = placement(nodes, maps, |node| node.map_slots, times.as_deref());
     let shares: Vec<f64> = match plan.model.locality {
@@ -224,15 +225,15 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
         Locality::Drawn => (0..maps).map(|_| f64::from(u8::from(uniform() < mean_share))).collect(),
     };
     let map = |(j, (kind, a)): (usize, (&usize, &f64))| {
-        map_means(plan, &nodes[*kind], *a, spn_gc::map_input_mb(plan, j as u64))
+        map_means(&slots, &nodes[*kind], *a, spn_gc::map_input_mb(plan, j as u64))
     };
     let maps_s: Vec<[f64; 5]> = map_nodes.iter().zip(&shares).enumerate().map(map).collect();
     let shuffle_share = shares.iter().sum::<f64>() / maps as f64;
     let shuffle = |kind: &usize| spn_gc::shuffle_s(plan, &nodes[*kind], shuffle_share);
     let map_s = maps_s.iter().flatten().sum::<f64>() / maps as f64;
-    let times = waits(nodes.iter().map(|node| reduce_means(plan, node, map_s).iter().sum()).collect());
+    let times = waits(nodes.iter().map(|node| reduce_means(&slots, node, map_s).iter().sum()).collect());
     let reduce_nodes = placement(nodes, reduces, |node| node.reduce_slots, times.as_deref());
-    let reduce = |kind: &usize| reduce_means(plan, &nodes[*kind], map_s);
+    let reduce = |kind: &usize| reduce_means(&slots, &nodes[*kind], map_s);
     let mut phases = JobPhases {
         load_s: spn_gc::load_s(plan),
         maps_s,
@@ -250,24 +251,25 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
 /// Returns the means of phases 2 to 6 of a map with a whole split, and of phases 8 and 9 of a reduce \[s\], for each
 /// kind of worker. The map input has the mean local share.
 pub(crate) fn task_means(plan: &Plan) -> Vec<([f64; 5], [f64; 2])> {
-    let share = spn_gc::local_share(plan);
+    let (slots, share) = (plan.slots(), spn_gc::local_share(plan));
     let of_node = |node: &Node| match &plan.phases {
         Some(given) => {
             let [_, a, b, c, d, e, _, f, g] = given.means_s;
             ([a, b, c, d, e], [f, g])
         }
         None => {
-            let map = map_means(plan, node, share, spn_gc::map_input_mb(plan, 0));
-            (map, reduce_means(plan, node, map.iter().sum()))
+            let map = map_means(&slots, node, share, spn_gc::map_input_mb(plan, 0));
+            (map, reduce_means(&slots, node, map.iter().sum()))
         }
     };
     plan.cluster.node.iter().map(of_node).collect()
 }
 
 /// Returns the means of phases 2 to 6 of a map task of `split` MB on `node`; the share `a` of the input is local.
-pub(crate) fn map_means(plan: &Plan, node: &Node, a: f64, split: f64) -> [f64; 5] {
+pub(crate) fn map_means(slots: &Slots<'_>, node: &Node, a: f64, split: f64) -> [f64; 5] {
+    let plan = slots.plan;
     [
-        spn_gc::read_s(node, a, split) + plan.map_wait_s(),
+        spn_gc::read_s(node, a, split) + slots.map_wait_s(),
         spn_gc::to_gpu_s(plan, node, split),
         spn_gc::gpu_s(plan, node, split),
         spn_gc::to_host_s(node, split),
@@ -279,15 +281,17 @@ pub(crate) fn map_means(plan: &Plan, node: &Node, a: f64, split: f64) -> [f64; 5
 pub(crate) fn last_map_ratio(plan: &Plan) -> f64 {
     let node = &plan.cluster.node[0];
     let share = spn_gc::local_share(plan);
-    let total = |map| map_means(plan, node, share, spn_gc::map_input_mb(plan, map)).iter().sum::<f64>();
+    let slots = plan.slots();
+    let total = |map| map_means(&slots, node, share, spn_gc::map_input_mb(plan, map)).iter().sum::<f64>();
     let ratio = total(plan.maps() - 1) / total(0);
     if plan.phases.is_none() && ratio.is_finite() { ratio } else { 1.0 }
 }
 
 /// Returns the means of phases 8 and 9 of a reduce task on `node`, for a mean map time of `map_s`.
-fn reduce_means(plan: &Plan, node: &Node, map_s: f64) -> [f64; 2] {
+fn reduce_means(slots: &Slots<'_>, node: &Node, map_s: f64) -> [f64; 2] {
+    let plan = slots.plan;
     [
-        spn_gc::merge_s(plan, node) + plan.framework.reduce_fetch_s + plan.reduce_wait_s(map_s),
+        spn_gc::merge_s(plan, node) + plan.framework.reduce_fetch_s + slots.reduce_wait_s(map_s),
         spn_gc::reduce_s(plan, node) + plan.framework.reduce_fixed_s,
     ]
 }

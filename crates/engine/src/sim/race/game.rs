@@ -460,9 +460,9 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
             return Ok(None);
         }
         let marking = &self.marking;
-        let open = self.blockers.open(guards, program, group as usize, marking);
-        let is_enabled = |t| guards.is_enabled_in_ranges(program, t, marking);
-        find_candidates_by(program, open, marking, &mut self.candidates, is_enabled)?;
+        let members = self.blockers.open(guards, program, group as usize, marking);
+        let is_enabled = |t| guards.is_enabled(program, t, marking);
+        find_candidates_by(program, members, marking, &mut self.candidates, is_enabled)?;
         if self.candidates.transitions().is_empty() {
             return Ok(None);
         }

@@ -113,16 +113,11 @@ impl Guards {
         self.ranges.row(t).iter().find(|range| !range.holds(marking)).copied()
     }
 
-    /// Returns the same result as [`is_enabled`] for a marking in all ranges of the transition.
-    #[inline(always)]
-    pub(crate) fn is_enabled_in_ranges(&self, program: &Program, t: usize, marking: &[u32]) -> Result<bool, Fault> {
-        Ok(self.complete[t] || is_enabled(program, t, marking)?)
-    }
-
     /// Returns the same result as [`is_enabled`].
     #[inline(always)]
     pub(crate) fn is_enabled(&self, program: &Program, t: usize, marking: &[u32]) -> Result<bool, Fault> {
-        Ok(self.failing(t, marking).is_none() && self.is_enabled_in_ranges(program, t, marking)?)
+        Ok(self.ranges.row(t).iter().all(|range| range.holds(marking))
+            && (self.complete[t] || is_enabled(program, t, marking)?))
     }
 
     /// Returns the number of enablings of a timed transition that are served.
