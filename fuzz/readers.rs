@@ -16,7 +16,7 @@ use tailspn::formats::{jani, pipe, read_bytes};
 use tailspn::mapreduce::Plan as JobPlan;
 use tailspn::net::{Net, NetBuilder, Timing, differences};
 use tailspn::optimize::OptimizePlan;
-use tailspn::report::{Look, Report as _, Shown, page, read_json, trace_report, trace_svg};
+use tailspn::report::{Look, PageResult, Report as _, page, read_json, trace_report, trace_svg};
 use tailspn::share::pieces_from_bytes;
 use tailspn::solve::{CslQuery, Formula};
 use tailspn::stages::StagePlan;
@@ -133,7 +133,7 @@ pub(crate) fn query(bytes: &[u8]) {
 /// A result of any kind as JSON; what is read is shown.
 pub(crate) fn result(bytes: &[u8]) {
     if let Ok(found) = read_json(&String::from_utf8_lossy(bytes)) {
-        let _ = page(&[Shown { found, source: "result.json".to_owned(), plan: None, net: None }]);
+        let _ = page(&[PageResult { found, source: "result.json".to_owned(), plan: None, net: None }]);
     }
 }
 

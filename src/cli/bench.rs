@@ -11,7 +11,7 @@ use crate::cli::args::BenchArgs;
 use crate::cli::bench_nets::{Case, cases};
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
-use crate::cli::output::{Shown, Terminal};
+use crate::cli::output::{ProgressDisplay, Terminal};
 use crate::cli::simulate::failure;
 use crate::cli::watch::{Progress, catch_interrupt};
 
@@ -38,7 +38,7 @@ pub(crate) fn run(args: &BenchArgs, terminal: &Terminal) -> Result<Exit, Failure
         memory_gbs: args.memory_gbs,
         nets: Vec::new(),
     };
-    let watch = Progress::new(Shown::Nothing, "");
+    let watch = Progress::new(ProgressDisplay::Nothing, "");
     for case in &cases().map_err(|error| Failure::plain(Exit::Internal, error))? {
         terminal.tell(&format!("measuring {}", case.name));
         let mut row = BenchRow {

@@ -1,12 +1,11 @@
 //! `estimate` for a plan of stages: the job time for an input size, with the spread between whole runs. It comes from a
 //! simulation of the job's net or, with copies of stragglers, from a simulation task by task.
 
-use tailspn::estimate::StopRule;
-use tailspn::job_time::estimate_stages;
+use tailspn::job_time::{estimate_stages, stages_stop_rule};
 use tailspn::net::Net;
 use tailspn::report::{speculation_section, stages_report};
 use tailspn::sim::Ensemble;
-use tailspn::stages::{PlannedJob, RunFactor, SpeculativeCopies, StagePlan, stage_net};
+use tailspn::stages::{PlannedJob, SpeculativeCopies, StagePlan, stage_net};
 
 use crate::cli::args::{EstimateArgs, Method};
 use crate::cli::convert::{export_to, format_of};
@@ -36,7 +35,9 @@ pub(crate) fn run(plan: StagePlan, args: &EstimateArgs, terminal: &Terminal) -> 
     let plan = &copying(plan, args)?;
     let (ensemble, progress) = replications(args, args.run.seed.unwrap_or(0), terminal);
     let ensemble = match args.reps {
-        None if ensemble.stop.is_none() => Ensemble { stop: Some(enough(plan, &ensemble)), ..ensemble },
+        None if ensemble.stop.is_none() => {
+            Ensemble { stop: Some(stages_stop_rule(plan, ensemble.replications)), ..ensemble }
+        }
         _ => ensemble,
     };
     let found = estimate_stages(plan, &ensemble, args.run.level, &progress);
@@ -78,20 +79,6 @@ fn copying(mut plan: StagePlan, args: &EstimateArgs) -> Result<StagePlan, Failur
         }
     }
     Ok(plan)
-}
-
-/// Returns a stop rule that depends on the spread between whole runs: the error of the mean is 2% of the spread.
-fn enough(plan: &StagePlan, ensemble: &Ensemble) -> StopRule {
-    const SHARE_OF_SPREAD: f64 = 0.02;
-    const FEWEST: u64 = 32;
-    let spread = RunFactor::new(&plan.run, PlannedJob::of(plan).error()).scale;
-    StopRule {
-        rel_error: SHARE_OF_SPREAD * spread,
-        min_reps: FEWEST,
-        max_reps: ensemble.replications,
-        chunk: FEWEST,
-        ..StopRule::default()
-    }
 }
 
 /// Returns the net of a plan of stages.

@@ -14,7 +14,7 @@ use crate::cli::load::Names;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::pictures::draw_report;
-use crate::cli::question::Asked;
+use crate::cli::question::WordedQuestion;
 use crate::cli::watch::Progress;
 
 /// The reason why --samples has no exact answer.
@@ -42,7 +42,7 @@ pub(super) fn run(
     args: &SimulateArgs,
     net: &Net,
     prepared: &Prepared,
-    asked: &Asked,
+    asked: &WordedQuestion,
     terminal: &Terminal,
 ) -> Result<Exit, Failure> {
     let question = &asked.question;

@@ -6,7 +6,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use tailspn::fit::{
-    FitError, FittedJobs, FittedStages, HadoopConf, ObservedJob, ObservedRun, fit_job, fit_jobs, fit_stages_beside,
+    FitError, FittedJobs, FittedStages, HadoopConf, ObservedJob, ObservedRun, fit_job, fit_jobs, fit_stages_alongside,
     is_mapreduce, observe, observe_job,
 };
 use tailspn::job_time::{CheckedFit, add_residuals, check_fit, check_stages};
@@ -39,6 +39,9 @@ struct Fitted {
 
 /// Fits the model and reports the fit.
 pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    if !args.beside.is_empty() {
+        terminal.tell("warning: `--beside` is now `--alongside`; the old name will be removed in the next release");
+    }
     let to_stdout = args.output.as_deref().is_some_and(|path| path.as_os_str() == "-");
     if let Some(path) = args.output.as_deref().filter(|_| !to_stdout) {
         may_write(path, args.force)?;
@@ -104,11 +107,11 @@ fn model(args: &FitArgs, terminal: &Terminal) -> Result<Option<Model>, Failure> 
     if interrupted() {
         return Ok(None);
     }
-    let jobs: Vec<&JobTrace> = traces.iter().filter_map(Seen::job).collect();
+    let jobs: Vec<&JobTrace> = traces.iter().filter_map(FitInput::job).collect();
     match &traces[..] {
         [] => Err(usage("a configuration without a log; also pass the job's history".to_owned())),
-        _ if !args.beside.is_empty() && !jobs.is_empty() => {
-            Err(usage("`--beside` applies only to Spark logs".to_owned()))
+        _ if args.others().next().is_some() && !jobs.is_empty() => {
+            Err(usage("`--alongside` applies only to Spark logs".to_owned()))
         }
         all if jobs.len() == all.len() => job(&jobs, &confs, args).map(Some),
         _ if !jobs.is_empty() => {
@@ -122,7 +125,7 @@ fn model(args: &FitArgs, terminal: &Terminal) -> Result<Option<Model>, Failure> 
 }
 
 /// Reads the logs, each of a different run. Of Spark logs, only the necessary data is kept.
-fn read_logs(logs: &[LogChoice], args: &FitArgs, terminal: &Terminal) -> Result<Vec<Seen>, Failure> {
+fn read_logs(logs: &[LogChoice], args: &FitArgs, terminal: &Terminal) -> Result<Vec<FitInput>, Failure> {
     let mut traces = Vec::new();
     let mut seen: BTreeMap<String, String> = BTreeMap::new();
     for log in logs {
@@ -136,21 +139,21 @@ fn read_logs(logs: &[LogChoice], args: &FitArgs, terminal: &Terminal) -> Result<
             }
         }
         traces.push(if is_mapreduce(&trace) {
-            Seen::Job(Box::new(trace))
+            FitInput::Job(Box::new(trace))
         } else {
-            Seen::Run(Box::new(observed(&trace, args, traces.len())?))
+            FitInput::Run(Box::new(observed(&trace, args, traces.len())?))
         });
     }
     Ok(traces)
 }
 
 /// The part of a log that is kept.
-enum Seen {
+enum FitInput {
     Run(Box<ObservedRun>),
     Job(Box<JobTrace>),
 }
 
-impl Seen {
+impl FitInput {
     fn job(&self) -> Option<&JobTrace> {
         match self {
             Self::Job(trace) => Some(trace),
@@ -182,16 +185,16 @@ fn observed(trace: &JobTrace, args: &FitArgs, log: usize) -> Result<ObservedRun,
 }
 
 /// Fits the stage graph of a Spark job.
-fn stages(seen: Vec<Seen>, args: &FitArgs, terminal: &Terminal) -> Result<Model, Failure> {
+fn stages(seen: Vec<FitInput>, args: &FitArgs, terminal: &Terminal) -> Result<Model, Failure> {
     let runs: Vec<_> = seen
         .into_iter()
         .filter_map(|seen| match seen {
-            Seen::Run(run) => Some(*run),
-            Seen::Job(_) => None,
+            FitInput::Run(run) => Some(*run),
+            FitInput::Job(_) => None,
         })
         .collect();
     let others = others_of(args, terminal)?;
-    let mut fitted = fit_stages_beside(&runs, &others).map_err(|error| refused(&error))?;
+    let mut fitted = fit_stages_alongside(&runs, &others).map_err(|error| refused(&error))?;
     check_stages(&mut fitted, &Unwatched).map_err(|error| estimate_failure(&error))?;
     Ok(Model::Stages(Box::new(fitted)))
 }
@@ -199,7 +202,7 @@ fn stages(seen: Vec<Seen>, args: &FitArgs, terminal: &Terminal) -> Result<Model,
 /// Returns the runs of other programs on the same cluster.
 fn others_of(args: &FitArgs, terminal: &Terminal) -> Result<Vec<ObservedRun>, Failure> {
     let mut others = Vec::new();
-    for path in &args.beside {
+    for path in args.others() {
         // `--app` refers to the logs of the job
         let trace = load(path, &ReadOptions { application: None, ..(&args.limits).into() }, terminal)?;
         tell_warnings(&trace, terminal);

@@ -57,6 +57,7 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Fail
 fn fit_args(args: &OptimizeArgs) -> FitArgs {
     FitArgs {
         logs: args.inputs.clone(),
+        alongside: Vec::new(),
         beside: Vec::new(),
         output: None,
         force: false,

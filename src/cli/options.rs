@@ -4,7 +4,7 @@ use clap::{Arg, ArgAction, CommandFactory as _};
 
 use crate::cli::args::Cli;
 
-/// How often an option may occur, and whether the option has a value.
+/// The number of times that an option may occur, and the presence of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// Without a value.

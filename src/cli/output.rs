@@ -18,7 +18,7 @@ use crate::cli::notes::{Failure, Note};
 
 /// The display of progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Shown {
+pub(crate) enum ProgressDisplay {
     /// As a bar, on a terminal.
     Bar,
     /// As an occasional line, for a log.
@@ -26,7 +26,7 @@ pub(crate) enum Shown {
     Nothing,
 }
 
-impl Shown {
+impl ProgressDisplay {
     /// Returns no display of progress if `other` is true, because another part reports the progress.
     pub(crate) fn unless(self, other: bool) -> Self {
         if other { Self::Nothing } else { self }
@@ -156,11 +156,11 @@ impl Terminal {
     }
 
     /// Returns how the progress of long runs is displayed.
-    pub(crate) fn shows_progress(&self) -> Shown {
+    pub(crate) fn shows_progress(&self) -> ProgressDisplay {
         match io::stderr().is_terminal() {
-            _ if self.quiet || self.call.is_some() => Shown::Nothing,
-            true => Shown::Bar,
-            false => Shown::Lines,
+            _ if self.quiet || self.call.is_some() => ProgressDisplay::Nothing,
+            true => ProgressDisplay::Bar,
+            false => ProgressDisplay::Lines,
         }
     }
 

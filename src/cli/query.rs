@@ -14,7 +14,7 @@ use crate::cli::exact::{failure, find_states, phases};
 use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_bytes, read_net};
 use crate::cli::notes::{Failure, Note, Source};
-use crate::cli::output::{Shown, Terminal};
+use crate::cli::output::{ProgressDisplay, Terminal};
 use crate::cli::preparation::Preparation;
 use crate::cli::solve_fixed::{fixed_delay_failure, fixed_phases};
 use crate::cli::solve_method::LIMITS;
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Exit, Failure
     let program = compile_net(&net)?;
     catch_interrupt(terminal);
     preparation.end();
-    let quiet = Progress::new(Shown::Nothing, "");
+    let quiet = Progress::new(ProgressDisplay::Nothing, "");
     let time = TimeLimit::new(&quiet, terminal.left_of(args.max_time));
     let limits = limits(args, time.left());
     let solver = if is_fixed {
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Exit, Failure
     } else {
         Solver::States(Box::new(all_states(&program, &limits, terminal)?))
     };
-    let asked = Asked { net: &net, program: &program, solver: &solver, limits: &limits, time: &time, terminal };
+    let asked = QueryContext { net: &net, program: &program, solver: &solver, limits: &limits, time: &time, terminal };
     let report = QueryReport::new(subject, solver.states(), queries.iter().map(|query| asked.row(query)).collect());
     terminal.report(&report, &args.print)?;
     verdict(&report)
@@ -131,7 +131,7 @@ fn parsed(net: &Net, texts: &[Text]) -> Result<Vec<CslQuery>, Failure> {
 }
 
 /// A net and its states, ready for queries.
-struct Asked<'a> {
+struct QueryContext<'a> {
     net: &'a Net,
     program: &'a Program,
     solver: &'a Solver,
@@ -140,7 +140,7 @@ struct Asked<'a> {
     terminal: &'a Terminal,
 }
 
-impl Asked<'_> {
+impl QueryContext<'_> {
     fn row(&self, query: &CslQuery) -> QueryRow {
         let started = Instant::now();
         let Self { net, program, solver, .. } = *self;

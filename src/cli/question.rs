@@ -14,7 +14,7 @@ use crate::cli::values::fits;
 
 /// A question, with the words for it in reports.
 #[derive(Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct WordedQuestion {
     pub(crate) question: Question,
     /// The goal in words.
     pub(crate) goal: String,
@@ -22,7 +22,7 @@ pub(crate) struct Asked {
     pub(crate) snapshots: Vec<String>,
 }
 
-impl Asked {
+impl WordedQuestion {
     /// Makes the horizon the goal of the replications.
     pub(crate) fn seek_horizon(&mut self) {
         (self.question.goal, self.goal) = horizon();
@@ -34,7 +34,7 @@ fn horizon() -> (Goal, String) {
 }
 
 /// Parses the question about a net.
-pub(crate) fn ask(net: &Net, args: &QuestionArgs) -> Result<Asked, Failure> {
+pub(crate) fn ask(net: &Net, args: &QuestionArgs) -> Result<WordedQuestion, Failure> {
     let mut parser = Parser { net, notes: Vec::new() };
     let (goal, goal_words) = parser.goal(args);
     let mut at = args.at.clone();
@@ -62,7 +62,7 @@ pub(crate) fn ask(net: &Net, args: &QuestionArgs) -> Result<Asked, Failure> {
     }
     let late = if from > 0.0 { format!(", not before {from} s") } else { String::new() };
     let goal = args.before.words(&goal_words) + &late;
-    Ok(Asked { question, goal, snapshots: at.into_iter().map(|(_, text)| text).collect() })
+    Ok(WordedQuestion { question, goal, snapshots: at.into_iter().map(|(_, text)| text).collect() })
 }
 
 /// Returns a problem for every value of an option with the name of an earlier one.

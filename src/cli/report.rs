@@ -5,7 +5,7 @@ use std::path::Path;
 use tailspn::formats::svg::svg;
 use tailspn::job_time::job_and_net;
 use tailspn::mapreduce::Plan;
-use tailspn::report::{Found, Picture, ReadError, Shown, counted, page, read_json, sweep_report};
+use tailspn::report::{AnyReport, PageResult, Picture, ReadError, counted, page, read_json, sweep_report};
 use tailspn::sweep::{StoreError, SweepPlan, read as read_sweep};
 
 use crate::cli::args::{NetArgs, ReportArgs};
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &ReportArgs, terminal: &Terminal) -> Result<Exit, Failur
 }
 
 /// Returns the pictures of all results; with several results, each name starts with the number of the result.
-fn all_pictures(shown: &[Shown]) -> Result<Vec<Picture>, tailspn::report::PlotError> {
+fn all_pictures(shown: &[PageResult]) -> Result<Vec<Picture>, tailspn::report::PlotError> {
     let mut all = Vec::new();
     for (number, one) in (1..).zip(shown) {
         let mut own = one.found.document().pictures()?;
@@ -66,14 +66,14 @@ fn all_pictures(shown: &[Shown]) -> Result<Vec<Picture>, tailspn::report::PlotEr
 
 /// The contents of a file.
 enum Loaded {
-    Result(Box<Found>),
+    Result(Box<AnyReport>),
     Plan(String),
     Net(String, String),
 }
 
 /// Returns the results, each with the plan and the net that follow it on the command line.
-fn load_all(args: &ReportArgs, terminal: &Terminal) -> Result<Vec<Shown>, Failure> {
-    let mut all: Vec<Shown> = Vec::new();
+fn load_all(args: &ReportArgs, terminal: &Terminal) -> Result<Vec<PageResult>, Failure> {
+    let mut all: Vec<PageResult> = Vec::new();
     for path in &args.results {
         let source = if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() };
         let alone = |what: &str| {
@@ -86,7 +86,7 @@ fn load_all(args: &ReportArgs, terminal: &Terminal) -> Result<Vec<Shown>, Failur
         match load(path, &source, terminal)? {
             Loaded::Result(found) => {
                 let net = net_of(&found);
-                all.push(Shown { found: *found, source, plan: None, net });
+                all.push(PageResult { found: *found, source, plan: None, net });
             }
             Loaded::Plan(text) => all.last_mut().ok_or_else(|| alone("a plan"))?.plan = Some(text),
             Loaded::Net(caption, svg) => all.last_mut().ok_or_else(|| alone("a net"))?.net = Some((caption, svg)),
@@ -124,7 +124,7 @@ fn load(path: &Path, source: &str, terminal: &Terminal) -> Result<Loaded, Failur
 }
 
 /// Reads a result from JSON.
-pub(crate) fn read_result(source: &str, bytes: &[u8]) -> Result<Found, Failure> {
+pub(crate) fn read_result(source: &str, bytes: &[u8]) -> Result<AnyReport, Failure> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| Failure::plain(Exit::Model, format!("`{source}` is not a tailspn result (not UTF-8 text)")))?;
     let text = text.trim_start_matches('\u{feff}');
@@ -157,7 +157,7 @@ fn byte_of(text: &str, line: usize, column: usize) -> usize {
 }
 
 /// Reads the result of a sweep from a folder.
-fn sweep_of(folder: &Path) -> Result<Found, Failure> {
+fn sweep_of(folder: &Path) -> Result<AnyReport, Failure> {
     let stored = read_sweep(folder).map_err(|error| match error {
         StoreError::Foreign { .. } => Failure::plain(Exit::Model, error.to_string()),
         error => store_failure(&error),
@@ -165,7 +165,7 @@ fn sweep_of(folder: &Path) -> Result<Found, Failure> {
     let plan = SweepPlan::from_toml(&stored.header.plan).map_err(|error| {
         Failure::plain(Exit::Model, format!("the plan in `{}` is not valid: {error}", folder.display()))
     })?;
-    Ok(Found::Sweep(Box::new(sweep_report(&plan, &stored))))
+    Ok(AnyReport::Sweep(Box::new(sweep_report(&plan, &stored))))
 }
 
 /// Reads a net from a file and draws it.
@@ -190,8 +190,8 @@ fn net_in(path: &Path, terminal: &Terminal) -> Result<Loaded, Failure> {
 
 /// Draws the net of an estimated job, with only a few tasks; returns a caption and the picture, or `None` if the plan
 /// cannot be read.
-fn net_of(found: &Found) -> Option<(String, String)> {
-    let Found::Estimate(report) = found else { return None };
+fn net_of(found: &AnyReport) -> Option<(String, String)> {
+    let AnyReport::Estimate(report) = found else { return None };
     let mut plan = Plan::from_toml(&report.plan).ok().filter(|_| !report.plan.is_empty())?;
     plan.model.slots = report.job.slots;
     let (maps, reduces) = (report.job.maps.clamp(1, MAPS), report.job.reduces.clamp(1, REDUCES));

@@ -17,7 +17,7 @@ use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
 use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::preparation::Preparation;
-use crate::cli::question::{Asked, ask};
+use crate::cli::question::{WordedQuestion, ask};
 use crate::cli::steady;
 use crate::cli::targets::{Wanted, of_ensemble, targets, tell_unmet};
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
@@ -204,7 +204,7 @@ pub(crate) fn times_s(run: &Run) -> impl Iterator<Item = f64> {
 }
 
 /// Prints remarks that a reader of the numbers should know.
-fn remarks(run: &Run, asked: &Asked, terminal: &Terminal) {
+fn remarks(run: &Run, asked: &WordedQuestion, terminal: &Terminal) {
     let samples = &run.samples;
     let reached = samples.ended(Ending::Goal);
     let question: &Question = &asked.question;

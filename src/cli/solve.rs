@@ -20,11 +20,11 @@ use crate::cli::exact::{answer_failure, failure, find_states, phases, refused, r
 use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::{Shown, Terminal};
+use crate::cli::output::{ProgressDisplay, Terminal};
 use crate::cli::preparation::Preparation;
 use crate::cli::properties;
 use crate::cli::solve_method::{LIMITS, MOST_COVERED, Method, limits, method};
-use crate::cli::solve_question::Asked;
+use crate::cli::solve_question::SolveQuestion;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 use crate::cli::{solve_files, solve_fixed, solve_untimed};
 
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
     if args.goal.is_some() {
         terminal.tell("warning: `--goal` is now `--until`; the old name will be removed in the next release");
     }
-    let quiet = Progress::new(Shown::Nothing, "");
+    let quiet = Progress::new(ProgressDisplay::Nothing, "");
     let watch = TimeLimit::new(&quiet, args.max_time);
     let preparation = Preparation::begin(args.max_time, terminal);
     let loaded = read_net(&args.net)?;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
         return properties::run(&loaded, args, terminal, &watch);
     }
     // every node in the question must exist, regardless of the method
-    Asked::parse(&loaded.net, args, loaded.net.transitions().len())?;
+    SolveQuestion::parse(&loaded.net, args, loaded.net.transitions().len())?;
     let program = compile_net(&loaded.net)?;
     solve_files::may_write_all(args)?;
     catch_interrupt(terminal);
@@ -77,7 +77,7 @@ fn by_states(
 ) -> Result<Exit, Failure> {
     let transitions = net.transitions().len();
     let (net, hidden) = phases(net)?;
-    let asked = Asked::parse(&net, args, transitions)?;
+    let asked = SolveQuestion::parse(&net, args, transitions)?;
     let folding = may_fold(args).then(|| fold_markings(&net, &asked.keep(&net)));
     let mut not_folded = folding.as_ref().map(NotFolded::all).unwrap_or_default();
     let counted = match folding {
@@ -89,7 +89,7 @@ fn by_states(
     }
     if let Some((counted, folded)) = counted.as_ref().filter(|(_, all)| all.stand_for > FEW_STATES as f64) {
         let CountedStates { folding, symmetry, program, space } = counted;
-        let asked = Asked { symmetry: symmetry.clone(), ..asked.folded(folding, &net) };
+        let asked = SolveQuestion { symmetry: symmetry.clone(), ..asked.folded(folding, &net) };
         let subject = Subject::of(net.name(), program);
         let (mut report, numbers) = solved(space, program, &subject, &asked, args, terminal, watch)?;
         report.method = method;
@@ -126,7 +126,7 @@ fn may_fold(args: &SolveArgs) -> bool {
 fn counted(
     folding: Folding,
     net: &Net,
-    asked: &Asked,
+    asked: &SolveQuestion,
     args: &SolveArgs,
     terminal: &Terminal,
     watch: &TimeLimit<'_>,
@@ -147,7 +147,7 @@ fn solved(
     space: &StateSpace,
     program: &Program,
     subject: &Subject<'_>,
-    asked: &Asked,
+    asked: &SolveQuestion,
     args: &SolveArgs,
     terminal: &Terminal,
     watch: &TimeLimit<'_>,
@@ -228,7 +228,7 @@ pub(super) struct Numbers<'a> {
     pub(super) space: &'a StateSpace,
     chain: &'a Chain,
     pub(super) program: &'a Program,
-    pub(super) asked: &'a Asked,
+    pub(super) asked: &'a SolveQuestion,
     pub(super) args: &'a SolveArgs,
     pub(super) terminal: &'a Terminal,
     pub(super) watch: &'a TimeLimit<'a>,

@@ -19,7 +19,7 @@ use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::solve_files;
 use crate::cli::solve_method::{LIMITS, limits, other_question};
-use crate::cli::solve_question::Asked;
+use crate::cli::solve_question::SolveQuestion;
 use crate::cli::watch::{Progress, interrupted};
 
 /// Returns true if this module answers the question about a net with fixed delays. Another method gives the completion time
@@ -39,7 +39,7 @@ pub(super) fn run(net: &Net, args: &SolveArgs, terminal: &Terminal, watch: &Time
     let expanded = fixed_phases(net)?;
     let hidden = hidden(&expanded);
     let net = expanded.net;
-    let asked = Asked::parse(&net, args, net.transitions().len())?;
+    let asked = SolveQuestion::parse(&net, args, net.transitions().len())?;
     let program = compile_net(&net)?;
     let progress = Progress::new(terminal.shows_progress(), "intervals");
     let time = TimeLimit::new(&progress, watch.left());
@@ -77,7 +77,7 @@ fn unsupported(args: &SolveArgs) -> Option<&'static str> {
 struct Question<'a> {
     net: &'a Net,
     program: &'a Program,
-    asked: &'a Asked,
+    asked: &'a SolveQuestion,
     args: &'a SolveArgs,
     terminal: &'a Terminal,
     watch: &'a TimeLimit<'a>,

@@ -13,7 +13,7 @@ use crate::cli::notes::Failure;
 use crate::cli::question::{expression, late_dead_marking, rewards, same_names};
 
 /// The questions, as expressions of the net.
-pub(super) struct Asked {
+pub(super) struct SolveQuestion {
     pub(super) goal: Option<Code>,
     pub(super) from: Option<Code>,
     /// Markings to avoid before the goal.
@@ -26,7 +26,7 @@ pub(super) struct Asked {
     pub(super) symmetry: Symmetry,
 }
 
-impl Asked {
+impl SolveQuestion {
     pub(super) fn codes(&self) -> impl Iterator<Item = &Code> {
         let rates = self.rewards.iter().filter_map(|reward| reward.rate.as_ref());
         let ends = self.goal.iter().chain(&self.from).chain(&self.avoid);

@@ -10,7 +10,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use tailspn::watch::Watch;
 
 use crate::cli::call::{Call, Pace};
-use crate::cli::output::{Shown, Terminal};
+use crate::cli::output::{ProgressDisplay, Terminal};
 use crate::cli::signals::{catch, signalled};
 
 /// Runs shorter than this show no progress.
@@ -51,7 +51,7 @@ fn tell_stopping() {
 #[derive(Debug)]
 pub(crate) struct Progress {
     started: Instant,
-    shown: Shown,
+    shown: ProgressDisplay,
     /// Number of lines that were written.
     lines: AtomicU64,
     /// The noun of the counted unit.
@@ -64,7 +64,7 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// Shows the progress of a run, counting `noun`, if it takes long.
-    pub(crate) fn new(shown: Shown, noun: &'static str) -> Self {
+    pub(crate) fn new(shown: ProgressDisplay, noun: &'static str) -> Self {
         let (lines, bar) = (AtomicU64::new(0), Mutex::new(None));
         Self { started: Instant::now(), shown, lines, noun, call: Call::current(), bar }
     }
@@ -129,8 +129,8 @@ impl Watch for Progress {
             return call.set_pace(Pace { done, planned, noun: self.noun });
         }
         match self.shown {
-            Shown::Bar if self.started.elapsed() >= PATIENCE => {}
-            Shown::Lines => return self.line(done, planned),
+            ProgressDisplay::Bar if self.started.elapsed() >= PATIENCE => {}
+            ProgressDisplay::Lines => return self.line(done, planned),
             _ => return,
         }
         if let Ok(mut bar) = self.bar.lock() {

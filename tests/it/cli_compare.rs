@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tailspn::compare::{ComparedRun, compare_logs};
-use tailspn::report::{Found, Report as _, read_json};
+use tailspn::report::{AnyReport, Report as _, read_json};
 use tailspn::trace::{Format, ReadOptions, read};
 use tailspn::watch::Unwatched;
 
@@ -21,7 +21,7 @@ fn compares_two_logs() {
 #[test]
 fn a_comparison_reads_back_from_its_json() {
     let text = data(&["compare", SMALL, LARGER, "--json"]);
-    let Ok(Found::Comparison(report)) = read_json(&text) else { panic!("{text}") };
+    let Ok(AnyReport::Comparison(report)) = read_json(&text) else { panic!("{text}") };
     assert_eq!(report.json().unwrap(), text);
     let parts =
         report.stages.iter().map(|row| row.contribution_s).chain(report.gaps.iter().map(|row| row.contribution_s));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tailspn::report::{Found, Report as _, read_json};
+use tailspn::report::{AnyReport, Report as _, read_json};
 
 use crate::cli::{assert_shown, data, show, shown, tool};
 use crate::shared::shared;
@@ -89,7 +89,7 @@ fn json_is_read_back() {
     let folder = made();
     let output = tool(&["detectors", "--on", "run", "--json"]).current_dir(folder.path()).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    let Found::Detection(report) = read_json(&text).unwrap() else { panic!("{text}") };
+    let AnyReport::Detection(report) = read_json(&text).unwrap() else { panic!("{text}") };
     assert_eq!(report.json().unwrap(), text);
     assert_eq!(report.shares[0].tasks.part, 3);
     // every number of the document is where it says
@@ -113,7 +113,7 @@ fn recorded_runs_are_judged_as_by_hand() {
     let at = |run: &str| folder.join(run).to_str().unwrap().to_owned();
     let (run, first, second) = (at("c2_nospec"), at("homog1"), at("homog2"));
     let text = data(&["detectors", "--on", &run, "--usual", &first, &second, "--json", "--quiet"]);
-    let Found::Detection(report) = read_json(&text).unwrap() else { panic!("{text}") };
+    let AnyReport::Detection(report) = read_json(&text).unwrap() else { panic!("{text}") };
     assert_eq!((report.shares[0].tasks.part, report.shares[0].tasks.whole), (9, 40));
     let counts = |name: &str| {
         let row = report.detectors.iter().find(|row| row.name == name).unwrap();

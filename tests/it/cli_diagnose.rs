@@ -50,11 +50,11 @@ fn draws_stragglers_in_the_colours_of_their_causes() {
     let picture = std::fs::read_to_string(&file).unwrap();
     assert_eq!(picture.matches("<title>").count(), 36);
     // the legend and the rectangles of what was found, and of nothing else
-    for cause in ["processors", "data skew"] {
+    for cause in ["CPU", "data skew"] {
         assert!(picture.contains(&format!(">{cause}</text>")), "{cause}");
     }
     assert!(!picture.contains(">locality</text>"));
-    assert!(picture.contains("processors: CPU of the node, compared"), "{picture}");
+    assert!(picture.contains("CPU: CPU of the node, compared"), "{picture}");
     let again = shown(&["diagnose", FOLDER, "--timeline", file.to_str().unwrap()]);
     assert!(again.starts_with("exit 7") && again.contains("already exists"), "{again}");
 }

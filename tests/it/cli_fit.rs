@@ -1,6 +1,7 @@
 //! `fit`, and `estimate` of what it wrote, as a person sees them.
 
-use tailspn::report::{Found, Report as _, read_json};
+use tailspn::plan::JobPlan;
+use tailspn::report::{AnyReport, EstimateJob as _, EstimatedJob, Report as _, read_json};
 
 use crate::cli::{assert_shown, data, shown, tool};
 
@@ -35,6 +36,27 @@ fn fits_and_estimates_at_another_size() {
     let more = tool(&["estimate", plan, "--executors", "16", "--hosts", "8", "--json"]).output().unwrap();
     let more: serde_json::Value = serde_json::from_slice(&more.stdout).unwrap();
     assert!(more["median_s"].as_f64().unwrap() < json["median_s"].as_f64().unwrap());
+}
+
+#[test]
+fn the_library_estimates_a_plan_of_stages_as_the_tool_does() {
+    let text = data(&["fit", SMALL, "-o", "-"]);
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("plan.toml");
+    std::fs::write(&plan, &text).unwrap();
+    let estimate = |more: &[&str]| {
+        let args = [&["estimate", plan.to_str().unwrap(), "--json"], more].concat();
+        serde_json::from_slice::<serde_json::Value>(&tool(&args).output().unwrap().stdout).unwrap()
+    };
+    let same = |job: &EstimatedJob, printed: serde_json::Value| {
+        let found: serde_json::Value = serde_json::from_str(&job.json().unwrap()).unwrap();
+        for key in ["mean_s", "median_s", "prediction_s", "usual_mean"] {
+            assert_eq!(found[key], printed[key], "{key}");
+        }
+    };
+    let plan = || JobPlan::from_toml(&text).unwrap();
+    same(&plan().estimate().unwrap(), estimate(&[]));
+    same(&plan().estimation().replications(100).run().unwrap(), estimate(&["--reps", "100"]));
 }
 
 #[test]
@@ -170,7 +192,7 @@ fn copies_shorten_a_planned_job_with_rare_long_tasks() {
 fn a_log_is_replayed_under_other_policies() {
     assert_shown!(shown(&["whatif", SPECULATION, "--reps", "50"]));
     let text = data(&["whatif", SPECULATION, "--reps", "50", "--json"]);
-    let Found::WhatIfLog(read) = read_json(&text).unwrap() else { panic!("{text}") };
+    let AnyReport::WhatIfLog(read) = read_json(&text).unwrap() else { panic!("{text}") };
     assert_eq!(read.json().unwrap(), text);
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!((json["kind"].as_str(), json["policies"][0]["name"].as_str()), (Some("whatif_log"), Some("none")));

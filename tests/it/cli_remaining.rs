@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
 use std::process::Stdio;
 
-use tailspn::report::{Found, Report as _, read_json};
+use tailspn::report::{AnyReport, Report as _, read_json};
 
 use crate::cli::{assert_shown, data, show, shown, tool};
 use crate::remaining::Log;
@@ -54,7 +54,7 @@ fn json_is_read_back_and_is_the_same_on_any_number_of_threads() {
     };
     let one = run("1");
     assert_eq!(one, run("3"));
-    let Found::Remaining(report) = read_json(&one).unwrap() else { panic!("{one}") };
+    let AnyReport::Remaining(report) = read_json(&one).unwrap() else { panic!("{one}") };
     assert_eq!(report.json().unwrap(), one);
     // every number of the document is where it says
     let json: serde_json::Value = serde_json::from_str(&one).unwrap();

@@ -89,7 +89,7 @@ fn knobs_of_a_job_of_stages_are_ranked_and_constrained() {
 #[test]
 fn sizes_far_outside_the_measured_range_are_noted() {
     let base =
-        format!("{}[seen]\nleast_input_mb = 50\nmost_input_mb = 100\nleast_slots = 1\nmost_slots = 2\n", plan(12));
+        format!("{}[measured_range]\nmin_input_mb = 50\nmax_input_mb = 100\nmin_slots = 1\nmax_slots = 2\n", plan(12));
     let sweep =
         "[sweep]\nbase = \"job.toml\"\nreplications = 10\n[[axis]]\nkey = \"job.executors\"\nvalues = [2, 8, 40]\n";
     let folder = Folder::new(&[("job.toml", &base), ("sweep.toml", sweep)]);

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Output;
 
-use tailspn::report::{Found, Report as _, read_json};
+use tailspn::report::{AnyReport, Report as _, read_json};
 use tailspn_replications::system_calls::{Fault, MadeRun};
 
 use crate::cli::{assert_shown, show, shown, tool, unwrapped};
@@ -68,7 +68,7 @@ fn says_which_node_is_at_fault() {
 fn writes_json_and_csv() {
     let folder = prepared();
     let json = data(&run(&folder, &["diagnose", "slow", "-p", "usual.json", "--json"]));
-    let Found::Syscalls(read) = read_json(&json).unwrap() else { panic!("{json}") };
+    let AnyReport::Syscalls(read) = read_json(&json).unwrap() else { panic!("{json}") };
     assert_eq!(read.json().unwrap(), json);
     let report: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!((&report["kind"], &report["control_runs"]), (&"syscalls".into(), &3.into()));

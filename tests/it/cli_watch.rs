@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use tailspn::report::{Found, Report as _, read_json};
+use tailspn::report::{AnyReport, Report as _, read_json};
 
 use crate::cli::{assert_shown, data, show, shown, tool, unwrapped};
 use crate::shared::shared;
@@ -82,7 +82,7 @@ fn learns_a_model_and_flags_by_it() {
     assert_shown!(run(&["--model", "model.toml", "--rule", "paper"]));
     let learned = tool(&["watch", "--learn", "hist.tsv", "--json"]).current_dir(folder.path()).output().unwrap();
     let learned = String::from_utf8(learned.stdout).unwrap();
-    let Found::ProgressModel(read) = read_json(&learned).unwrap() else { panic!("{learned}") };
+    let AnyReport::ProgressModel(read) = read_json(&learned).unwrap() else { panic!("{learned}") };
     assert_eq!(read.json().unwrap(), learned);
     // the peers alone say the same, a little later
     let alone = run(&[]);

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use tailspn::compile::compile;
-use tailspn::fit::{ObservedRun, fit_stages_beside, observe};
+use tailspn::fit::{ObservedRun, fit_stages_alongside, observe};
 use tailspn::job_time::estimate_stages;
 use tailspn::report::{speculation_section, stages_report};
 use tailspn::sim::{Ensemble, Question, run};
@@ -66,7 +66,7 @@ fn predicted(run: &Run, runs: &[Run]) -> JobTimes {
             move |other: &&Run| if own { other.app == run.app && !other.is_like(run) } else { other.app != run.app };
         runs.iter().filter(wanted).map(|run| run.observed.clone()).collect::<Vec<_>>()
     };
-    let mut plan = fit_stages_beside(&kept(true), &kept(false)).unwrap().plan;
+    let mut plan = fit_stages_alongside(&kept(true), &kept(false)).unwrap().plan;
     plan.job.input_mb = run.observed.input_mb;
     plan.job.executors = run.executors;
     job_times(&plan)
@@ -208,7 +208,7 @@ fn logs_of_others_are_predicted_at_their_own_size() {
             }
             let Ok(trace) = read(&path, &ReadOptions::default(), &Unwatched) else { continue };
             let Ok(observed) = observe(&trace, None) else { continue };
-            let fitted = fit_stages_beside(std::slice::from_ref(&observed), &[]).unwrap();
+            let fitted = fit_stages_alongside(std::slice::from_ref(&observed), &[]).unwrap();
             let error = job_times(&fitted.plan).quantile(0.5) / observed.job_s - 1.0;
             println!("{:+.2} {}", error, path.display());
             errors.push(error);
@@ -229,7 +229,7 @@ fn the_effect_of_copies_is_within_its_interval() {
         observe(&read(&log, &ReadOptions::default(), &Unwatched).unwrap(), Some(64.0)).unwrap()
     };
     let without = run_of("c2_nospec");
-    let plan = fit_stages_beside(std::slice::from_ref(&without), &[]).unwrap().plan;
+    let plan = fit_stages_alongside(std::slice::from_ref(&without), &[]).unwrap().plan;
     assert_eq!(plan.hosts(), 4);
     let ensemble = Ensemble { replications: 1_000, seed: 1, ..Ensemble::default() };
     for (name, copies) in [
@@ -255,7 +255,7 @@ fn on_one_host_copies_change_nothing() {
     let Some(folder) = shared("data/logs/spark-elastic") else { return };
     let log = folder.join("fan-48f-4x1-nospec-r0.gz");
     let observed = observe(&read(&log, &ReadOptions::default(), &Unwatched).unwrap(), None).unwrap();
-    let plan = fit_stages_beside(&[observed], &[]).unwrap().plan;
+    let plan = fit_stages_alongside(&[observed], &[]).unwrap().plan;
     let plan = StagePlan { speculation: Some(SpeculativeCopies::default()), ..plan };
     let ensemble = Ensemble { replications: 200, seed: 1, ..Ensemble::default() };
     let found = estimate_stages(&plan, &ensemble, 0.95, &Unwatched).unwrap();

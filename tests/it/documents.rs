@@ -67,6 +67,30 @@ fn intervals_hold_their_values(csv: &str) {
     }
 }
 
+/// The log lacks the times of tasks that a copy finished, so without successful copies the job takes at least so long. All forms say so.
+#[test]
+fn job_times_without_the_copies_of_a_log_are_lower_bounds() {
+    let with =
+        |more: &[&str]| data(&[&["whatif", "tests/data/trace/speculation.spark.gz", "--reps", "40"], more].concat());
+    let json = with(&["--json", "--quiet"]);
+    let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let policies = value["policies"].as_array().unwrap();
+    let is_bound = |policy: &&serde_json::Value| {
+        let time = &policy["job_time_s"];
+        time["exact"] == true && time["bounds"][0] == time["value"] && time["bounds"][1].is_null()
+    };
+    let bounded: Vec<_> = policies.iter().filter(is_bound).collect();
+    assert!(bounded.len() > 1 && bounded[0]["name"] == "none", "{bounded:?}");
+    let no_sooner = |policy: &serde_json::Value| policy["job_time_s"]["value"].as_f64() >= Some(57.866);
+    assert!(policies.iter().all(|policy| is_bound(&policy) == no_sooner(policy)), "{policies:?}");
+    let csv = with(&["--csv", "--quiet"]);
+    assert!(csv.contains("job_time,none,s,57.866,57.866,,"), "{csv}");
+    for text in [with(&[]), with(&["--markdown"]), page(&json)].map(|form| words(&form)) {
+        assert!(text.contains("the replay without copies takes ≥ 57.866 s"), "{text}");
+        assert!(text.matches("≥ 57.866").count() > bounded.len(), "{text}");
+    }
+}
+
 /// The table in docs/json.md lists the kinds that are read, and the kinds that have CSV.
 #[test]
 fn the_kinds_have_the_forms_that_the_docs_list() {
@@ -84,12 +108,13 @@ fn the_kinds_have_the_forms_that_the_docs_list() {
     kinds.sort_unstable();
     assert_eq!(listed, kinds);
     let net = "models/textbook/mm1k.xml";
-    let results: [&[&str]; 6] = [
+    let results: [&[&str]; 7] = [
         &["simulate", net, "--horizon=5", "--reps=50", "--tokens", "--method=simulate"],
         &["simulate", net, "--steady", "--tokens", "--method=exact"],
         &["estimate", "models/mapreduce/all-at-once.toml", "--method=exact"],
         &["whatif", "--reps=3"],
         &["detectors"],
+        &["fit", "tests/data/trace/sort-32mb.spark.gz"],
         &["fit", "tests/data/trace/plain-unions.jhist", "tests/data/trace/count_conf.xml"],
     ];
     for args in results {

@@ -7,7 +7,7 @@ use std::path::Path;
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use tailspn::StudyError;
-use tailspn::fit::{ObservedRun, fit_stages_beside, observe, observe_progress};
+use tailspn::fit::{ObservedRun, fit_stages_alongside, observe, observe_progress};
 use tailspn::remaining::{RemainingSettings, remaining};
 use tailspn::stages::StagePlan;
 use tailspn::trace::{JobTrace, ReadOptions, read_bytes};
@@ -130,7 +130,7 @@ fn plan_of(run: &Run, runs: &[Run]) -> StagePlan {
             move |other: &&Run| if own { other.app == run.app && !other.is_like(run) } else { other.app != run.app };
         runs.iter().filter(wanted).map(|run| run.observed.clone()).collect::<Vec<_>>()
     };
-    fit_stages_beside(&kept(true), &kept(false)).unwrap().plan
+    fit_stages_alongside(&kept(true), &kept(false)).unwrap().plan
 }
 
 /// Prediction at one cut of one run, and the actual time.
@@ -276,7 +276,7 @@ fn the_rest_of_runs_is_predicted() {
 #[test]
 fn a_slow_run_is_said_to_be_slow() {
     let log = Log::read(Path::new("tests/data/trace/sort-64mb.spark.gz"));
-    let plan = fit_stages_beside(&[observe(&trace_of(&log.cut(2.0).text), None).unwrap()], &[]).unwrap().plan;
+    let plan = fit_stages_alongside(&[observe(&trace_of(&log.cut(2.0).text), None).unwrap()], &[]).unwrap().plan;
     let mut fast = plan.clone();
     for time in fast.stage.iter_mut().flat_map(|stage| [&mut stage.cold, &mut stage.warm]) {
         time.fixed_s *= 0.5;

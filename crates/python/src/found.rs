@@ -2,13 +2,13 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tailspn::report::{Look, ReadError, Shown, document_text, page, read_json};
+use tailspn::report::{Look, PageResult, ReadError, document_text, page, read_json};
 
 use crate::tables::NativeTable;
 
 /// A result of any kind.
 #[pyclass(frozen, module = "tailspn._tailspn")]
-pub(crate) struct Found(tailspn::report::Found);
+pub(crate) struct Found(tailspn::report::AnyReport);
 
 fn refused(error: impl ToString) -> PyErr {
     PyValueError::new_err(error.to_string())
@@ -31,7 +31,7 @@ impl Found {
 
     /// Returns the page: one HTML file without scripts that needs no network access.
     fn html(&self) -> PyResult<String> {
-        page(&[Shown { found: self.0.clone(), source: String::new(), plan: None, net: None }]).map_err(refused)
+        page(&[PageResult { found: self.0.clone(), source: String::new(), plan: None, net: None }]).map_err(refused)
     }
 
     /// Returns the tables.

@@ -23,7 +23,7 @@ Examples:
     tailspn estimate plan.toml --input-size 10GB --executors 8
 
     # other programs that ran on the same cluster tell more about it
-    tailspn fit small.gz --beside large.gz -o beside.toml
+    tailspn fit small.gz --alongside large.gz -o alongside.toml
 
     # a MapReduce job
     tailspn fit history.txt -o hadoop.toml
@@ -39,6 +39,9 @@ pub(crate) struct FitArgs {
     /// Event log of another Spark program on the same cluster, with more or fewer executors than the other logs; used
     /// only to fit the slowdown of executors that share a host; may be repeated
     #[arg(long, value_name = "LOG", help_heading = "Question")]
+    pub(crate) alongside: Vec<PathBuf>,
+    /// Old name of --alongside
+    #[arg(long, value_name = "LOG", hide = true)]
     pub(crate) beside: Vec<PathBuf>,
     /// Plan to write; `-` is standard output, with the table on standard error
     #[arg(short, long, value_name = "PLAN.toml")]
@@ -61,4 +64,11 @@ pub(crate) struct FitArgs {
     pub(crate) limits: LogArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
+}
+
+impl FitArgs {
+    /// Returns the logs of other programs.
+    pub(crate) fn others(&self) -> impl Iterator<Item = &PathBuf> {
+        self.alongside.iter().chain(&self.beside)
+    }
 }

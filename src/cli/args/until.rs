@@ -4,7 +4,7 @@ use clap::Args;
 
 use crate::cli::values;
 
-/// What to avoid before a goal, and when the goal counts.
+/// Markings to avoid before a goal, and the time from which the goal counts.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Question")]
 pub(crate) struct UntilArgs {

@@ -40,7 +40,7 @@ struct Start {
 
 /// A result as an HTML page.
 #[derive(Serialize)]
-struct Shown {
+struct FitPage {
     report: String,
     remarks: Vec<String>,
 }
@@ -135,7 +135,7 @@ fn first(results: &[String]) -> Result<&str, Refusal> {
 async fn causes(State(log): State<Arc<Log>>) -> Response {
     command(move |call| {
         let output = run(call, log.words("diagnose"))?;
-        json(&Shown { report: page(first(&output.results)?)?, remarks: output.remarks })
+        json(&FitPage { report: page(first(&output.results)?)?, remarks: output.remarks })
     })
     .await
 }

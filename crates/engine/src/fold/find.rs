@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::fold::build::{Alike, Builder, Built};
 use crate::fold::colours::Colours;
-use crate::fold::folding::{FoldedClass, FoldedTransition, Folding, Found, Obstacle};
+use crate::fold::folding::{FoldedClass, FoldedTransition, Folding, Obstacle, Replicas};
 use crate::fold::graph::Graph;
 use crate::fold::keep::Keep;
 use crate::fold::machine::Machine;
@@ -115,7 +115,7 @@ impl Finder {
         all.map(|(hindrance, (parts, name))| Obstacle { hindrance, parts, example: name.to_owned() }).collect()
     }
 
-    fn fold(&mut self, net: &Net, keep: &Keep) -> Option<Found> {
+    fn fold(&mut self, net: &Net, keep: &Keep) -> Option<Replicas> {
         let graph = Graph::new(net);
         let (parts, members, mut alike) = self.alike(&graph, keep);
         while !alike.is_empty() {
@@ -127,7 +127,7 @@ impl Finder {
                     None => {
                         let classes = classes(&built, &alike, &parts);
                         let transitions = transitions(&built, &alike, &parts);
-                        return Some(Found { net: built.net, images: built.images, classes, transitions });
+                        return Some(Replicas { net: built.net, images: built.images, classes, transitions });
                     }
                 },
             };

@@ -99,8 +99,8 @@ impl Folding {
     }
 
     /// A folded net.
-    pub(super) fn new(found: Found, before: [usize; 2], obstacles: Vec<Obstacle>) -> Self {
-        let Found { net, images, classes, transitions } = found;
+    pub(super) fn new(found: Replicas, before: [usize; 2], obstacles: Vec<Obstacle>) -> Self {
+        let Replicas { net, images, classes, transitions } = found;
         let most = classes.iter().map(|class| class.replicas).max().unwrap_or(0);
         let mut ln_factorials = vec![0.0];
         for n in 1..=most {
@@ -257,7 +257,7 @@ impl FoldedClass {
 
 /// The result of a search for replicas.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct Replicas {
     pub(super) net: Net,
     pub(super) images: Images,
     pub(super) classes: Vec<FoldedClass>,

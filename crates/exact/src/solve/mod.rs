@@ -89,10 +89,10 @@ pub use rates::{RateRow, Rates};
 pub use reach::{Limits, explore, explore_canonical};
 pub use reward::{RewardAt, accumulated_until, expected, rewards_at};
 pub use series_parallel::{SeriesParallelError, completion_time, is_series_parallel};
-pub use solution::{AverageResult, PassageResult, Solution, SolutionError, Solve, StateResult};
+pub use solution::{AverageResult, FEW_STATES, PassageResult, Solution, SolutionError, Solve, StateResult};
 pub use space::{Peak, StateSpace};
 pub use state_graph::{
-    DrawError, Drawing, GraphEdge, GraphNode, Shown, StateGraph, coverability_graph, reachability_graph,
+    DrawError, Drawing, GraphEdge, GraphNode, MarkingKind, StateGraph, coverability_graph, reachability_graph,
 };
 pub use steady::{RecurrentClass, Steady, SteadyError, steady_state};
 pub use transient::{Transient, TransientError, TransientSettings, transient};

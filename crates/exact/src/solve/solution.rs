@@ -29,7 +29,7 @@ use crate::solve::verdict::Verdicts;
 use crate::watch::{Unwatched, Watch};
 
 /// Maximum number of states of a schedule that is solved by its states; larger schedules are solved by their parts.
-const FEW: u64 = 10_000;
+pub const FEW_STATES: u64 = 10_000;
 
 /// Adds exact solutions to nets.
 pub trait Solve {
@@ -177,7 +177,7 @@ impl<'a> Solution<'a> {
                 return Ok(PassageResult(Method::Parts(Box::new(time))));
             }
         }
-        let Found { space, .. } = self.find_folded()?;
+        let Explored { space, .. } = self.find_folded()?;
         space.complete()?;
         let targets = space.marked(if self.goal.is_some() { space.goals() } else { space.dead() });
         let chain = Cow::Owned(space.into_chain());
@@ -218,14 +218,14 @@ impl<'a> Solution<'a> {
     ///
     /// The net cannot be compiled, expanded to phases or explored within the limits.
     pub fn states(self) -> Result<StateResult, SolutionError> {
-        let Found { program, space, .. } = self.find(None)?;
+        let Explored { program, space, .. } = self.find(None)?;
         space.complete()?;
         let verdicts = space.verdicts(&program)?;
         Ok(StateResult { verdicts, program, space })
     }
 
     /// Explores the net with its delays as phases.
-    fn find(&self, goal: Option<&str>) -> Result<Found, SolutionError> {
+    fn find(&self, goal: Option<&str>) -> Result<Explored, SolutionError> {
         let goal = goal.map(|text| self.net.expression(text)).transpose()?;
         self.explore(self.phases()?.into_owned(), goal.as_ref())
     }
@@ -237,7 +237,7 @@ impl<'a> Solution<'a> {
         Ok(if general { Cow::Owned(expand_phases(self.net)?.net) } else { Cow::Borrowed(self.net) })
     }
 
-    fn explore(&self, net: Net, goal: Option<&Expr>) -> Result<Found, SolutionError> {
+    fn explore(&self, net: Net, goal: Option<&Expr>) -> Result<Explored, SolutionError> {
         let program = compile(&net)?;
         let goal: Option<Code> = goal.map(|goal| lower(&net, goal));
         let program = match &goal {
@@ -245,11 +245,11 @@ impl<'a> Solution<'a> {
             None => program,
         };
         let space = explore(&program, goal.as_ref(), &self.limits, self.watch)?;
-        Ok(Found { net, program, space })
+        Ok(Explored { net, program, space })
     }
 
     /// Explores the net for its passage time; replicas that the goal does not distinguish are counted.
-    fn find_folded(&self) -> Result<Found, SolutionError> {
+    fn find_folded(&self) -> Result<Explored, SolutionError> {
         let goal = self.goal.map(|text| self.net.expression(text)).transpose()?;
         let net = self.phases()?;
         let keep = Keep { expressions: goal.iter().cloned().collect(), ..Keep::default() };
@@ -263,7 +263,7 @@ impl<'a> Solution<'a> {
 
     /// Returns true if the net has many states, or if it has no states because phases cannot represent a delay.
     fn has_many_states(&self) -> bool {
-        let states = FEW.min(self.limits.states);
+        let states = FEW_STATES.min(self.limits.states);
         let few = Self { limits: Limits { states, ..self.limits }, ..self.clone() };
         match few.find(None) {
             Ok(found) => matches!(found.space.stopped(), Some(Incomplete::States { .. })),
@@ -285,7 +285,7 @@ impl std::fmt::Debug for Solution<'_> {
 
 /// The states of a net, with its delays as phases.
 #[derive(Clone, Debug)]
-struct Found {
+struct Explored {
     net: Net,
     program: Program,
     space: StateSpace,
@@ -369,13 +369,13 @@ const LEVEL: f64 = 0.0;
 pub struct AverageResult {
     /// The original net, without phases; its places and transitions come first in the net that was solved.
     net: Net,
-    found: Arc<Found>,
+    found: Arc<Explored>,
     averages: Averages,
     probabilities: Vec<f64>,
 }
 
 impl AverageResult {
-    fn of(net: &Net, found: &Arc<Found>, probabilities: Vec<f64>) -> Result<Self, SolutionError> {
+    fn of(net: &Net, found: &Arc<Explored>, probabilities: Vec<f64>) -> Result<Self, SolutionError> {
         let averages = found.space.averages(&found.program, &probabilities)?;
         Ok(Self { net: net.clone(), found: Arc::clone(found), averages, probabilities })
     }

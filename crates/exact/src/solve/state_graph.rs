@@ -44,7 +44,7 @@ impl Default for Drawing {
 
 /// Kind of a marking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shown {
+pub enum MarkingKind {
     /// Time passes in the marking.
     Tangible,
     /// No transition can fire in the marking.
@@ -61,7 +61,7 @@ pub struct GraphNode {
     /// Number of the marking: the number of its state, or for vanishing markings a separate numbering.
     pub number: usize,
     /// Kind of the marking.
-    pub shown: Shown,
+    pub shown: MarkingKind,
     /// Marked places with their tokens; `ω` stands for any number.
     pub marking: String,
     /// True if the net may start in this marking.
@@ -128,7 +128,7 @@ pub fn coverability_graph(graph: &Coverability, program: &Program, limit: usize)
     }
     let node = |number| GraphNode {
         number,
-        shown: Shown::Cover,
+        shown: MarkingKind::Cover,
         marking: in_words(program, graph.marking(number)),
         initial: number == 0,
     };
@@ -168,7 +168,7 @@ impl Artist<'_> {
             let dead = self.space.dead().binary_search(&state).is_ok();
             self.graph.nodes.push(GraphNode {
                 number,
-                shown: if dead { Shown::Dead } else { Shown::Tangible },
+                shown: if dead { MarkingKind::Dead } else { MarkingKind::Tangible },
                 marking: in_words(program, &marking),
                 initial: self.space.partial_chain().initial.iter().any(|&(initial, _)| initial == state),
             });
@@ -236,7 +236,7 @@ impl Artist<'_> {
             if new {
                 let marking = in_words(program, &self.marking);
                 let number = number as usize;
-                self.graph.nodes.push(GraphNode { number, shown: Shown::Vanishing, marking, initial: false });
+                self.graph.nodes.push(GraphNode { number, shown: MarkingKind::Vanishing, marking, initial: false });
                 fresh.push(i);
             }
         }
@@ -291,7 +291,7 @@ mod tests {
         let graph = reachability_graph(&space, &program, Drawing::default()).unwrap();
         assert_eq!(graph.nodes.len(), space.states());
         assert_eq!(graph.edges.len(), space.complete().unwrap().rates.count());
-        assert_eq!(graph.nodes.iter().filter(|node| node.shown == Shown::Dead).count(), 1);
+        assert_eq!(graph.nodes.iter().filter(|node| node.shown == MarkingKind::Dead).count(), 1);
         assert_eq!(graph.nodes.iter().filter(|node| node.initial).count(), 1);
         let few = Drawing { limit: 2, ..Drawing::default() };
         assert!(matches!(reachability_graph(&space, &program, few), Err(DrawError::TooLarge { limit: 2 })));

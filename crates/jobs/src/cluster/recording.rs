@@ -30,14 +30,14 @@ pub struct RecordedTask {
 }
 
 /// Node, start and samples of a task of the world.
-type Seen = (u32, f64, Vec<(f64, f64)>);
+type Report = (u32, f64, Vec<(f64, f64)>);
 
 /// Replaces a detector, without flagging tasks.
 #[derive(Debug)]
 struct Recorder {
     interval_s: f64,
     of: Category,
-    seen: Mutex<Vec<Seen>>,
+    seen: Mutex<Vec<Report>>,
 }
 
 impl Detector for Recorder {

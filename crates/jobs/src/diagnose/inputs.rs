@@ -1,4 +1,4 @@
-//! What each kind of input contributes to a diagnosis: findings, the data that were used, and the data that are missing.
+//! The contribution of each kind of input to a diagnosis: findings, the data that were used, and the data that are missing.
 //! Inputs that belong to another run than the log are recognised by their times and skipped.
 
 use serde::{Deserialize, Serialize};

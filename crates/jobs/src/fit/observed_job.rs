@@ -164,7 +164,7 @@ fn done<'t>(trace: &'t JobTrace, stage: Option<StageId>, what: &str, notes: &mut
     let timed: Vec<&Attempt> = found.iter().copied().filter(|a| a.duration().is_some()).collect();
     let extra = trace.attempts_of(stage).len() - timed.len();
     if extra > 0 {
-        notes.push(format!("{what}: {extra} attempts that did not complete a task, or have no times, are excluded"));
+        notes.push(format!("{what}: attempts that did not complete a task, or have no times, are excluded: {extra}"));
     }
     timed
 }

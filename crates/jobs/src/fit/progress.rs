@@ -419,9 +419,9 @@ pub(super) mod tests {
     const START: u64 = 1_000_000;
 
     /// Lines of a synthetic event log; times in seconds after its start.
-    pub(in crate::fit) struct Made(Vec<String>);
+    pub(in crate::fit) struct SyntheticLog(Vec<String>);
 
-    impl Made {
+    impl SyntheticLog {
         /// Creates an application with executors of one core that existed before.
         pub(in crate::fit) fn new(executors: u32) -> Self {
             let mut made = Self(vec![format!(
@@ -506,8 +506,8 @@ pub(super) mod tests {
     }
 
     /// Two slots and five tasks of 10 s, then two tasks; observed 12 s after the start of the job.
-    pub(in crate::fit) fn in_the_middle() -> Made {
-        let mut made = Made::new(2);
+    pub(in crate::fit) fn in_the_middle() -> SyntheticLog {
+        let mut made = SyntheticLog::new(2);
         let stages: [(u32, u32, &[u32]); 2] = [(0, 5, &[]), (1, 2, &[0])];
         made.job(0, 5.0, &stages);
         made.submit(5.0, stages[0]);
@@ -535,7 +535,7 @@ pub(super) mod tests {
     /// still runs.
     #[test]
     fn a_task_counts_once() {
-        let mut made = Made::new(2);
+        let mut made = SyntheticLog::new(2);
         made.job(0, 0.0, &[(0, 3, &[])]);
         made.submit(0.0, (0, 3, &[]));
         made.task([0, 0, 0], 0.0, Some((4.0, "ExceptionFailure")));
@@ -554,7 +554,7 @@ pub(super) mod tests {
     /// count as running.
     #[test]
     fn a_slot_runs_one_task() {
-        let mut made = Made::new(2);
+        let mut made = SyntheticLog::new(2);
         made.job(0, 0.0, &[(0, 5, &[])]);
         made.submit(0.0, (0, 5, &[]));
         made.task([0, 0, 0], 0.0, None);
@@ -569,7 +569,7 @@ pub(super) mod tests {
     /// The second job announces the first one's shuffle again, but only its last stage is submitted.
     #[test]
     fn skipped_stages_are_not_to_come() {
-        let mut made = Made::new(1);
+        let mut made = SyntheticLog::new(1);
         made.job(0, 0.0, &[(0, 1, &[])]);
         made.submit(0.0, (0, 1, &[]));
         made.task([0, 0, 0], 0.0, Some((4.0, "Success")));
@@ -586,7 +586,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_log_without_a_job_has_no_time() {
-        let run = Made::new(3).progress();
+        let run = SyntheticLog::new(3).progress();
         assert_eq!((run.elapsed_s, run.executors, run.stages.len()), (None, 3, 0));
         assert!(run.so_far().is_none());
     }

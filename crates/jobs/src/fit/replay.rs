@@ -466,7 +466,7 @@ fn told(stages: &[ReplayStage], share: f64, trace: &JobTrace) -> Vec<String> {
     }
     if at_least > 0 {
         notes.push(format!(
-            "{at_least} tasks were finished by a copy, so the times of their first attempts are unknown. The replay uses the time until the end of the task, or a typical time on the node if that is longer. The job time of policy `none` is a lower bound"
+            "{at_least} tasks were finished by a copy, so the times of their first attempts are unknown. The replay uses the time until the end of the task, or a typical time on the node if that is longer. Job times that no copy shortens are lower bounds, so copies may save more than stated"
         ));
     }
     if share < 1.0 {

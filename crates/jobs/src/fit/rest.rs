@@ -28,7 +28,7 @@ const SHORT_SETUP_S: f64 = 0.05;
 
 /// Evidence from the tasks of a stage: their times divided by the plan's mean times.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Shown {
+pub struct StageEvidence {
     /// Ratios of finished tasks.
     pub ended: Vec<f64>,
     /// Ages of running tasks.
@@ -51,7 +51,7 @@ pub struct RestOfRun {
     /// Stage of the log matched to each stage of the plan, by position; none if the log does not have it yet.
     pub positions: Vec<Option<usize>>,
     /// Evidence of each stage: first tasks of slots, and later tasks.
-    pub shown: Vec<[Shown; 2]>,
+    pub shown: Vec<[StageEvidence; 2]>,
     /// Assumptions.
     pub notes: Vec<String>,
 }
@@ -129,7 +129,7 @@ pub fn rest_by_itself(run: &RunProgress) -> Option<RestOfRun> {
             "{of} {list}: no task has finished; times come from other stages of this run, with wider intervals"
         ));
     }
-    let plan = StagePlan { stage, notes: Vec::new(), seen: None, ..fitted };
+    let plan = StagePlan { stage, notes: Vec::new(), measured_range: None, ..fitted };
     let positions = (0..run.stages.len()).map(Some).collect();
     Some(rest(run, plan, positions, notes))
 }
@@ -279,8 +279,8 @@ impl<'a> Join<'a> {
     }
 
     /// Returns the evidence from the tasks; running tasks are added to the states.
-    fn shown(&self, states: &mut [StageState]) -> Vec<[Shown; 2]> {
-        let mut all = vec![<[Shown; 2]>::default(); states.len()];
+    fn shown(&self, states: &mut [StageState]) -> Vec<[StageEvidence; 2]> {
+        let mut all = vec![<[StageEvidence; 2]>::default(); states.len()];
         let time = self.plan.task_times();
         for (k, (state, shown)) in states.iter_mut().zip(&mut all).enumerate() {
             let Some(stage) = self.stage(k) else { continue };
@@ -331,7 +331,7 @@ fn after(waves: &[Wave], mut begun: u32) -> Vec<Wave> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fit::progress::tests::{Made, in_the_middle};
+    use crate::fit::progress::tests::{SyntheticLog, in_the_middle};
     use crate::stages::{JobSize, Pace, ResumedSchedule, TaskTime};
 
     /// A deterministic plan of stages: name, earlier stages, tasks per MB, time of a task.
@@ -361,7 +361,10 @@ mod tests {
         assert_eq!((rest.plan.job.executors, rest.positions.clone()), (2, vec![Some(0), Some(1)]));
         assert_eq!(
             rest.shown[0],
-            [Shown { ended: vec![1.0, 1.0], running: vec![] }, Shown { ended: vec![], running: vec![0.2, 0.2] }]
+            [
+                StageEvidence { ended: vec![1.0, 1.0], running: vec![] },
+                StageEvidence { ended: vec![], running: vec![0.2, 0.2] }
+            ]
         );
         let schedule = ResumedSchedule::new(&rest.job, rest.states.clone(), rest.end_age_s);
         let pace = Pace { stages: vec![[1.0, 1.0]; 2], driver: 1.0 };
@@ -390,7 +393,7 @@ mod tests {
     #[test]
     fn stages_of_one_name_are_told_by_their_tasks() {
         let plan = plan(&[("work", &[], 3.0, 1.0), ("work", &[], 1.0, 2.0), ("work", &[0, 1], 0.1, 4.0)]);
-        let mut made = Made::new(2);
+        let mut made = SyntheticLog::new(2);
         let stages: [(u32, u32, &[u32]); 3] = [(0, 4, &[]), (1, 13, &[]), (2, 1, &[0, 1])];
         made.job(0, 0.0, &stages);
         stages[..2].iter().for_each(|stage| made.submit(0.0, *stage));
@@ -406,7 +409,7 @@ mod tests {
     #[test]
     fn stages_of_later_jobs_come_from_the_plan() {
         let plan = plan(&[("work", &[], 0.1, 4.0), ("more work", &[0], 0.2, 1.0)]);
-        let mut made = Made::new(1);
+        let mut made = SyntheticLog::new(1);
         made.job(0, 0.0, &[(0, 1, &[])]);
         made.submit(0.0, (0, 1, &[]));
         made.task([0, 0, 0], 0.0, Some((4.0, "Success")));

@@ -25,7 +25,7 @@ pub(super) struct Scaling {
 }
 
 /// Observations of one stage in one run.
-struct Seen {
+struct StageObservation {
     input_mb: f64,
     full: f64,
     small: f64,
@@ -39,12 +39,12 @@ pub(super) fn small_tasks(stage: &ObservedStage) -> impl Fn(&ObservedTask) -> bo
     move |task| most >= LARGE_ENOUGH && task.mb < SMALL * most
 }
 
-fn seen(run: &ObservedRun, stage: &ObservedStage) -> Seen {
+fn seen(run: &ObservedRun, stage: &ObservedStage) -> StageObservation {
     let is_small = small_tasks(stage);
     let is_small = |task: &&ObservedTask| is_small(task);
     let (small, full): (Vec<&ObservedTask>, Vec<&ObservedTask>) = stage.tasks.iter().partition(is_small);
     let sum = |tasks: &[&ObservedTask]| tasks.iter().map(|task| task.mb).sum::<f64>();
-    Seen {
+    StageObservation {
         input_mb: run.input_mb,
         full: full.len() as f64,
         small: small.len() as f64,
@@ -55,8 +55,8 @@ fn seen(run: &ObservedRun, stage: &ObservedStage) -> Seen {
 
 /// Returns the scaling of stage `i`, the same stage in all runs.
 pub(super) fn scaling(runs: &[ObservedRun], i: usize) -> Scaling {
-    let seen: Vec<Seen> = runs.iter().map(|run| seen(run, &run.stages[i])).collect();
-    let mean = |value: &dyn Fn(&Seen) -> f64| seen.iter().map(value).sum::<f64>() / seen.len() as f64;
+    let seen: Vec<StageObservation> = runs.iter().map(|run| seen(run, &run.stages[i])).collect();
+    let mean = |value: &dyn Fn(&StageObservation) -> f64| seen.iter().map(value).sum::<f64>() / seen.len() as f64;
     let small = mean(&|s| s.small);
     let all_small: f64 = seen.iter().map(|s| s.small).sum();
     let partitions = runs.iter().zip(&seen).all(|(run, s)| {

@@ -49,13 +49,13 @@ impl Evidence {
 
 /// Evidence from the runs of one program for the three powers.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct SharingEvidence {
     pub(super) start: Evidence,
     pub(super) warm_up: Evidence,
     pub(super) steady: Evidence,
 }
 
-impl Told {
+impl SharingEvidence {
     pub(super) fn and(self, other: Self) -> Self {
         Self {
             start: self.start.and(other.start),
@@ -112,7 +112,7 @@ fn parts(times: &Times, mb: f64, rank: u32) -> (f64, f64) {
 
 /// Returns the evidence from the runs of one program for the three powers of the load. `times` are the program's task
 /// times without the effect of the load.
-pub(super) fn told(runs: &[ObservedRun], times: &[Times]) -> Told {
+pub(super) fn told(runs: &[ObservedRun], times: &[Times]) -> SharingEvidence {
     let late = runs.iter().filter(|run| run.start_s > 0.0);
     let start: Vec<(f64, f64)> = late.map(|run| (load(run).0.ln(), run.start_s.ln())).collect();
     let warm_up: Vec<(f64, f64)> =
@@ -127,7 +127,7 @@ pub(super) fn told(runs: &[ObservedRun], times: &[Times]) -> Told {
             Some((load(run).1.ln() * busy, ratio.ln()))
         })
         .collect();
-    Told { start: Evidence::of(&start), warm_up, steady: Evidence::of(&steady) }
+    SharingEvidence { start: Evidence::of(&start), warm_up, steady: Evidence::of(&steady) }
 }
 
 /// Returns the extra time of the first tasks of a run compared with steady tasks, divided by the model's extra time.

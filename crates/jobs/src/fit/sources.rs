@@ -37,14 +37,14 @@ pub struct Source {
     pub mb: f64,
 }
 
-struct Found<'a> {
+struct FirstReading<'a> {
     source: Source,
     first: &'a Reading<'a>,
 }
 
 /// Returns the sources of a job, in the order of their first reading, with warnings.
 pub(super) fn sources(readings: &[Reading<'_>]) -> (Vec<Source>, Vec<String>) {
-    let mut found: Vec<Found<'_>> = Vec::new();
+    let mut found: Vec<FirstReading<'_>> = Vec::new();
     let mut notes = Vec::new();
     for (i, reading) in readings.iter().enumerate() {
         let is_kept = readings[..i].iter().any(|before| shared(before.stored, reading.stored));
@@ -63,7 +63,7 @@ pub(super) fn sources(readings: &[Reading<'_>]) -> (Vec<Source>, Vec<String>) {
             known.source.stages.push(reading.stage);
             continue;
         }
-        let again = |known: &&mut Found<'_>| {
+        let again = |known: &&mut FirstReading<'_>| {
             multiple(reading.mb, known.source.mb, SAME).is_some()
                 && !known.first.jobs.iter().any(|job| reading.jobs.contains(job))
         };
@@ -71,7 +71,7 @@ pub(super) fn sources(readings: &[Reading<'_>]) -> (Vec<Source>, Vec<String>) {
             Some(known) => known.source.stages.push(reading.stage),
             None => {
                 let source = Source { stages: vec![reading.stage], mb: reading.mb };
-                found.push(Found { source, first: reading });
+                found.push(FirstReading { source, first: reading });
             }
         }
     }

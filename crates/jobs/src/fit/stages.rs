@@ -13,11 +13,11 @@ use crate::fit::line::{Line, has_slope, median, weight};
 use crate::fit::notes::Fitting;
 use crate::fit::observe::{FitError, ObservedRun, ObservedTask};
 use crate::fit::scaling::{Scaling, scaling, small_tasks};
-use crate::fit::sharing::{Slower, Told, at_usual_load, load, told, usual_load};
+use crate::fit::sharing::{SharingEvidence, Slower, at_usual_load, load, told, usual_load};
 use crate::fit::tail::{MOST_RATIO, Tails};
 use crate::fit::task_time::{Row, Times, errors, fit_times};
 use crate::mapreduce::PhaseLaw;
-use crate::stages::{JobSize, RunSpread, Seen, Sharing, StagePlan, StageSpec, TaskTime};
+use crate::stages::{JobSize, MeasuredRange, RunSpread, Sharing, StagePlan, StageSpec, TaskTime};
 
 /// Rounds of fitting stages and runs in turn.
 const ROUNDS: usize = 8;
@@ -38,7 +38,7 @@ const DATA_MATTERS_MB: f64 = 1.0;
 ///
 /// [`FitError::NoLog`], and [`FitError::OtherJob`] if the runs have different stages.
 pub fn fit_stages(runs: &[ObservedRun]) -> Result<FittedStages, FitError> {
-    fit_stages_beside(runs, &[])
+    fit_stages_alongside(runs, &[])
 }
 
 /// Fits the model to runs of one program. `others`, runs of other programs on the same cluster, only
@@ -47,7 +47,7 @@ pub fn fit_stages(runs: &[ObservedRun]) -> Result<FittedStages, FitError> {
 /// # Errors
 ///
 /// [`FitError::NoLog`], and [`FitError::OtherJob`] if the runs have different stages.
-pub fn fit_stages_beside(runs: &[ObservedRun], others: &[ObservedRun]) -> Result<FittedStages, FitError> {
+pub fn fit_stages_alongside(runs: &[ObservedRun], others: &[ObservedRun]) -> Result<FittedStages, FitError> {
     let first = runs.first().ok_or(FitError::NoLog)?;
     let runs = &alike(runs)?;
     let told = programs(others).iter().fold(told_by(runs), |told, program| told.and(told_by(program)));
@@ -72,7 +72,7 @@ pub fn fit_stages_beside(runs: &[ObservedRun], others: &[ObservedRun]) -> Result
         job: size_of(runs, &fit.factors),
         run: spread(&fit.factors),
         sharing: Some(Sharing { start_s: fit.start_s(), ..sharing }),
-        seen: Some(seen_of(runs)),
+        measured_range: Some(seen_of(runs)),
         stage: stages.iter().map(|stage| stage.spec.clone()).collect(),
         ..StagePlan::default()
     };
@@ -158,8 +158,8 @@ fn rounded(mut plan: StagePlan) -> StagePlan {
             numbers.extend([&mut power.power, &mut power.error]);
         }
     }
-    if let Some(seen) = &mut plan.seen {
-        numbers.extend([&mut seen.least_input_mb, &mut seen.most_input_mb]);
+    if let Some(seen) = &mut plan.measured_range {
+        numbers.extend([&mut seen.min_input_mb, &mut seen.max_input_mb]);
     }
     for stage in &mut plan.stage {
         numbers.extend([&mut stage.setup_s, &mut stage.small_mb, &mut stage.warming, &mut stage.busy, &mut stage.gpu]);
@@ -182,12 +182,12 @@ fn rounded(mut plan: StagePlan) -> StagePlan {
 }
 
 /// Returns the evidence from the runs of one program for the three powers by which times grow with the load of a host.
-fn told_by(runs: &[ObservedRun]) -> Told {
+fn told_by(runs: &[ObservedRun]) -> SharingEvidence {
     let times: Vec<Times> = rows_of(runs, &vec![1.0; runs.len()]).iter().map(|rows| fit_times(rows)).collect();
     told(runs, &times)
 }
 
-fn sharing_of(runs: &[ObservedRun], told: &Told) -> Sharing {
+fn sharing_of(runs: &[ObservedRun], told: &SharingEvidence) -> Sharing {
     let (executors_per_host, slots_per_host) = usual_load(runs);
     Sharing {
         executors_per_host,
@@ -199,14 +199,14 @@ fn sharing_of(runs: &[ObservedRun], told: &Told) -> Sharing {
     }
 }
 
-fn seen_of(runs: &[ObservedRun]) -> Seen {
+fn seen_of(runs: &[ObservedRun]) -> MeasuredRange {
     let inputs = || runs.iter().map(|run| run.input_mb);
     let slots = || runs.iter().map(|run| run.executors * run.cores);
-    Seen {
-        least_input_mb: inputs().fold(f64::INFINITY, f64::min),
-        most_input_mb: inputs().fold(0.0, f64::max),
-        least_slots: slots().min().unwrap_or(1),
-        most_slots: slots().max().unwrap_or(1),
+    MeasuredRange {
+        min_input_mb: inputs().fold(f64::INFINITY, f64::min),
+        max_input_mb: inputs().fold(0.0, f64::max),
+        min_slots: slots().min().unwrap_or(1),
+        max_slots: slots().max().unwrap_or(1),
     }
 }
 

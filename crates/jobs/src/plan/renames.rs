@@ -3,7 +3,7 @@
 use crate::plan::rename::Rename;
 
 /// Keys of job plans that had another name before 0.2.
-pub const JOB_RENAMES: [Rename; 14] = [
+pub const JOB_RENAMES: [Rename; 19] = [
     Rename::dropped("kind"),
     Rename::to("cluster.nodes", "cluster.node"),
     Rename::to("cluster.node[].active", "cluster.node[].active_cores"),
@@ -19,6 +19,11 @@ pub const JOB_RENAMES: [Rename; 14] = [
     Rename::to("stage[].partitions", "stage[].uses_partitions"),
     Rename::to("run.freedom", "run.degrees_of_freedom"),
     Rename::to("job.end_s", "job.teardown_s"),
+    Rename::to("seen", "measured_range"),
+    Rename::to("measured_range.least_input_mb", "measured_range.min_input_mb"),
+    Rename::to("measured_range.most_input_mb", "measured_range.max_input_mb"),
+    Rename::to("measured_range.least_slots", "measured_range.min_slots"),
+    Rename::to("measured_range.most_slots", "measured_range.max_slots"),
 ];
 
 #[cfg(test)]
@@ -44,10 +49,12 @@ mod tests {
         let stages = [
             format!(
                 "kind = \"stages\"\n{size}end_s = 2\n[run]\nsigma = 0.1\nfreedom = 3\nruns = 2\n\
+                 [seen]\nleast_input_mb = 1\nmost_input_mb = 2\nleast_slots = 3\nmost_slots = 4\n\
                  [[stage]]\nlaw = \"deterministic\"\npartitions = true\n{rest}"
             ),
             format!(
                 "{size}teardown_s = 2\n[run]\nsigma = 0.1\ndegrees_of_freedom = 3\nruns = 2\n\
+                 [measured_range]\nmin_input_mb = 1\nmax_input_mb = 2\nmin_slots = 3\nmax_slots = 4\n\
                  [[stage]]\ndistribution = \"deterministic\"\nuses_partitions = true\n{rest}"
             ),
         ];

@@ -97,12 +97,12 @@ impl StagePlan {
                 to.range(&format!("{key}.error"), of.error, (0.0..=5.0).contains(&of.error), "a number from 0 to 5");
             }
         }
-        if let Some(seen) = &self.seen {
-            to.section = "seen".into();
-            positive(to, "least_input_mb", seen.least_input_mb);
-            positive(to, "most_input_mb", seen.most_input_mb);
-            to.count("least_slots", seen.least_slots.into(), "slots", 1, MAX_TASKS.into());
-            to.count("most_slots", seen.most_slots.into(), "slots", 1, MAX_TASKS.into());
+        if let Some(seen) = &self.measured_range {
+            to.section = "measured_range".into();
+            positive(to, "min_input_mb", seen.min_input_mb);
+            positive(to, "max_input_mb", seen.max_input_mb);
+            to.count("min_slots", seen.min_slots.into(), "slots", 1, MAX_TASKS.into());
+            to.count("max_slots", seen.max_slots.into(), "slots", 1, MAX_TASKS.into());
         }
     }
 }

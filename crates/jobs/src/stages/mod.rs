@@ -47,7 +47,7 @@ pub use check::{MAX_STAGES, MAX_TASKS};
 pub use copies::{known_job, spark_policies};
 pub use net::{StageNet, stage_net};
 pub use permits::{GpuTask, GpuTimes, share_gpus};
-pub use plan::{Amount, JobSize, Power, Seen, Sharing, SpeculativeCopies, StagePlan, StageSpec, TaskTime};
+pub use plan::{Amount, JobSize, MeasuredRange, Power, Sharing, SpeculativeCopies, StagePlan, StageSpec, TaskTime};
 pub use planned::{FAR, PlannedJob, PlannedStage, SharedGpus, Wave, far_error};
 pub use resume::{ResumedSchedule, RunningTask, StageState};
 pub use schedule::{Pace, StageRun, StageSchedule};

@@ -30,7 +30,7 @@ pub struct StagePlan {
     pub speculation: Option<SpeculativeCopies>,
     /// The range of the runs that the plan was fitted to. Default: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seen: Option<Seen>,
+    pub measured_range: Option<MeasuredRange>,
     /// The stages; a stage can wait only for stages that precede it in the plan.
     pub stage: Vec<StageSpec>,
     /// Straggler policies that `whatif` compares. Default: no speculation, and the settings of `[speculation]`; without
@@ -142,15 +142,15 @@ pub struct Power {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Seen {
+pub struct MeasuredRange {
     /// Minimum input \[MB\].
-    pub least_input_mb: f64,
+    pub min_input_mb: f64,
     /// Maximum input \[MB\].
-    pub most_input_mb: f64,
+    pub max_input_mb: f64,
     /// Minimum number of slots.
-    pub least_slots: u32,
+    pub min_slots: u32,
     /// Maximum number of slots.
-    pub most_slots: u32,
+    pub max_slots: u32,
 }
 
 /// An amount that grows with the input: `fixed + per_mb · input`.

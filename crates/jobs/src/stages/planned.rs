@@ -1,7 +1,7 @@
 //! A plan at one size: the tasks of each stage, and their mean times.
 
 use crate::mapreduce::PhaseLaw;
-use crate::stages::plan::{Seen, Sharing, StagePlan, StageSpec};
+use crate::stages::plan::{MeasuredRange, Sharing, StagePlan, StageSpec};
 
 /// Number of tasks of a slot with a separate mean time; later tasks share one mean.
 const RANKS: u32 = 12;
@@ -229,7 +229,7 @@ impl Load {
             errors.push(sum(|wave| wave.excess_s) / all * sharing.warm_up.error * self.slots);
             errors.push(sum(|wave| wave.busy_s) / all * sharing.steady.error * self.slots);
         }
-        if let Some(seen) = &plan.seen {
+        if let Some(seen) = &plan.measured_range {
             errors.extend(seen.beyond(plan).into_iter().map(|(_, ratio)| FAR_ERROR * (ratio / FAR).ln()));
         }
         errors.retain(|error| *error != 0.0);
@@ -274,7 +274,7 @@ impl StagePlan {
                 load.warm_up
             ));
         }
-        for (what, ratio) in self.seen.iter().flat_map(|seen| seen.beyond(self)) {
+        for (what, ratio) in self.measured_range.iter().flat_map(|seen| seen.beyond(self)) {
             let error = far_error(ratio);
             remarks.push(format!(
                 "{what} is outside the measured range by a factor of {ratio:.1}; a further standard error of {error} is assumed"
@@ -295,14 +295,14 @@ pub fn far_error(ratio: f64) -> String {
     if error < 1.0 { "less than 1%".to_owned() } else { format!("{error:.0}%") }
 }
 
-impl Seen {
+impl MeasuredRange {
     /// Returns the sizes of a plan that exceed the measured range by more than four times, with their factors.
     pub fn beyond(&self, plan: &StagePlan) -> Vec<(&'static str, f64)> {
         let slots = f64::from(plan.job.executors) * f64::from(plan.job.cores);
         let away = |value: f64, least: f64, most: f64| (value / most).max(least / value);
         let ratios = [
-            ("the input", away(plan.job.input_mb, self.least_input_mb, self.most_input_mb)),
-            ("the number of slots", away(slots, self.least_slots.into(), self.most_slots.into())),
+            ("the input", away(plan.job.input_mb, self.min_input_mb, self.max_input_mb)),
+            ("the number of slots", away(slots, self.min_slots.into(), self.max_slots.into())),
         ];
         ratios.into_iter().filter(|(_, ratio)| *ratio > FAR).collect()
     }
@@ -442,7 +442,8 @@ mod tests {
     #[test]
     fn far_from_what_was_seen_the_error_grows() {
         let seen = |plan: &mut StagePlan| {
-            plan.seen = Some(Seen { least_input_mb: 50.0, most_input_mb: 100.0, least_slots: 2, most_slots: 4 });
+            plan.measured_range =
+                Some(MeasuredRange { min_input_mb: 50.0, max_input_mb: 100.0, min_slots: 2, max_slots: 4 });
             PlannedJob::of(plan).error()
         };
         let mut near = plan(10.0, 2);

@@ -152,12 +152,12 @@ fn speeds(report: &BenchReport) -> Table {
         Column::new("net"),
         Column::new("on"),
         Column::new("engine"),
-        Column::new("replications").unit("1/s"),
-        Column::new("firings").unit("1/s"),
-        Column::new("ratio"),
-        Column::new("upload").show(Show::Room),
-        Column::new("compute").show(Show::Room),
-        Column::new("read-back").show(Show::Room),
+        Column::new("replications").unit("1/s").key("replications"),
+        Column::new("firings").unit("1/s").key("firings"),
+        Column::new("ratio").key("ratio"),
+        Column::new("upload").key("upload").show(Show::Room),
+        Column::new("compute").key("compute").show(Show::Room),
+        Column::new("read-back").key("read_back").show(Show::Room),
     ];
     let note = format!("{} s for each measurement, without the setup of the GPU.", plain(report.seconds));
     let mut table = Table::new("", note, columns);
@@ -165,7 +165,9 @@ fn speeds(report: &BenchReport) -> Table {
         for (on, key, speed) in [("CPU", "cpu", &row.cpu), ("GPU", "gpu", &row.gpu)] {
             let Some(speed) = speed else { continue };
             let number = |name: &str, value: f64| Number::new(format!("/nets/{i}/{key}/{name}"), value, "");
-            let rate = |name: &str, value: f64| Cell::from(number(name, value).rounded(value.abs() / 20.0));
+            let rate = |name: &str, value: f64| {
+                Cell::from(Number { unit: "1/s".into(), ..number(name, value) }.rounded(value.abs() / 20.0))
+            };
             let share = |name: &str, value: fn(&BenchTimes) -> f64| -> Cell {
                 let value = speed.times.as_ref().map(value);
                 value.map(|value| number(&format!("times/{name}"), value).percent().rounded(0.01)).into()
@@ -175,7 +177,7 @@ fn speeds(report: &BenchReport) -> Table {
                 .filter(|_| key == "gpu")
                 .map(|ratio| Number::new(format!("/nets/{i}/ratio"), ratio, "").rounded(ratio.abs() / 20.0));
             table.rows.push(vec![
-                row.net.clone().into(),
+                Cell::named(&*row.net, format!("{}, {on}", row.net)),
                 on.into(),
                 speed.engine.to_string().into(),
                 rate("replications_per_s", speed.replications_per_s),
@@ -193,8 +195,8 @@ fn speeds(report: &BenchReport) -> Table {
 fn bounds(report: &BenchReport) -> Table {
     let columns = [
         Column::new("net"),
-        Column::new("at most").unit("1/s"),
-        Column::new("reached"),
+        Column::new("at most").unit("1/s").key("bound"),
+        Column::new("reached").key("bound_reached"),
         Column::new("of"),
         Column::new("by"),
     ];
@@ -203,7 +205,7 @@ fn bounds(report: &BenchReport) -> Table {
         let number = |name: &str, value: f64| Number::new(format!("/nets/{i}/bound/{name}"), value, "");
         Some(vec![
             row.net.clone().into(),
-            number("per_s", bound.per_s).rounded(bound.per_s / 20.0).into(),
+            Number { unit: "1/s".into(), ..number("per_s", bound.per_s) }.rounded(bound.per_s / 20.0).into(),
             number("reached", bound.reached).percent().rounded(0.01).into(),
             bound.of.to_string().into(),
             bound.by.clone().into(),

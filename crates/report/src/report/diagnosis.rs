@@ -127,7 +127,7 @@ pub(super) fn cause_text(cause: Cause) -> &'static str {
         Cause::GarbageCollection => "garbage collection",
         Cause::Serialization => "serialization",
         Cause::Locality => "locality",
-        Cause::Cpu => "processors",
+        Cause::Cpu => "CPU",
         Cause::Disk => "disk",
         Cause::Network => "network",
         Cause::SlowNode => "slow node",

@@ -26,7 +26,7 @@ impl Report for DiagnosisReport {
             document.remarks.push("Reading was stopped early: the end of the log is missing.".to_owned());
         }
         document.remarks.extend(self.warm_up.iter().map(warm_up));
-        document.remarks.extend(self.missing.iter().map(|missing| format!("Missing: {missing}.")));
+        document.remarks.extend(self.missing.iter().cloned());
         document.remarks.extend(self.warnings.iter().cloned());
         document.table(self.advice_table());
         #[cfg(feature = "plots")]

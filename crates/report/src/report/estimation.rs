@@ -7,7 +7,7 @@ use crate::document::{Document, Report as _};
 use crate::estimate::{Measured, StopRule};
 use crate::job_time::{
     EstimateMethod, EstimateSettings, JobEstimate, LateSettings, REPLICATIONS, StagesEstimate, estimate_job,
-    estimate_stages,
+    estimate_stages, stages_stop_rule,
 };
 use crate::plan::{JobPlan, Planned, Planning};
 use crate::report::job::{JobReport, estimate_report};
@@ -30,11 +30,11 @@ use crate::sim::{Ensemble, Unwatched, Watch};
 pub trait EstimateJob: Planning {
     /// Returns an estimation, to configure before it is run.
     fn estimation(self) -> Estimation<'static> {
-        let ensemble = Ensemble { replications: REPLICATIONS, ..Ensemble::default() };
         Estimation {
             planned: self.planned(),
             method: EstimateMethod::default(),
-            ensemble,
+            ensemble: Ensemble { replications: REPLICATIONS, ..Ensemble::default() },
+            replications: None,
             seed: None,
             level: 0.95,
             late_effort: None,
@@ -42,7 +42,8 @@ pub trait EstimateJob: Planning {
         }
     }
 
-    /// Estimates the time of the job: by 2,000 replications, and exactly if possible.
+    /// Estimates the time of the job: by at most 2,000 replications, and exactly if possible. The result is that of
+    /// `tailspn estimate`.
     ///
     /// # Errors
     ///
@@ -60,6 +61,8 @@ pub struct Estimation<'a> {
     planned: Planned,
     method: EstimateMethod,
     ensemble: Ensemble,
+    /// Number of replications, if it is given.
+    replications: Option<u64>,
     seed: Option<u64>,
     level: f64,
     late_effort: Option<u32>,
@@ -83,10 +86,10 @@ impl<'a> Estimation<'a> {
         Self { method, ..self }
     }
 
-    /// Sets the number of replications. Default 2,000.
-    pub fn replications(mut self, replications: u64) -> Self {
-        self.ensemble.replications = replications;
-        self
+    /// Sets the number of replications. Default 2,000; for a job of stages, as few as [`stages_stop_rule`] needs.
+    pub fn replications(self, replications: u64) -> Self {
+        let ensemble = Ensemble { replications, ..self.ensemble };
+        Self { replications: Some(replications), ensemble, ..self }
     }
 
     /// Runs replications until the relative half width of the mean job time's interval is this small, such as
@@ -146,6 +149,9 @@ impl<'a> Estimation<'a> {
             }
             JobPlan::Stages(plan) => {
                 self.ensemble.seed = self.seed.unwrap_or(0);
+                if self.replications.is_none() && self.ensemble.stop.is_none() {
+                    self.ensemble.stop = Some(stages_stop_rule(&plan, REPLICATIONS));
+                }
                 let found = estimate_stages(&plan, &self.ensemble, level, self.watch)?;
                 let copies = found.comparison.as_ref().and_then(speculation_section);
                 let report = stages_report(&plan, &found.job, &found.times, &found.run, copies, level);

@@ -188,14 +188,14 @@ impl FitReport {
         let columns = [
             Column::new("stage"),
             Column::new("after"),
-            Column::new("tasks"),
-            Column::new("data").unit("MB/task"),
-            Column::new("setup"),
-            Column::new("cold task"),
-            Column::new("steady task"),
-            Column::new("second task").unit("%"),
-            Column::new("distribution"),
-            Column::new("outliers"),
+            Column::new("tasks").key("stage_tasks"),
+            Column::new("data").unit("MB/task").key("stage_task_data"),
+            Column::new("setup").key("stage_setup"),
+            Column::new("cold task").key("stage_cold_task"),
+            Column::new("steady task").key("stage_steady_task"),
+            Column::new("second task").unit("%").key("stage_second_task"),
+            Column::new("distribution").key("stage_distribution"),
+            Column::new("outliers").key("stage_outliers"),
         ];
         let mut table = Table::new("Stages", note, columns).level(self.level);
         for (i, stage) in self.stages.iter().enumerate() {
@@ -205,10 +205,10 @@ impl FitReport {
                 format!("{i} {}", stage.name).into(),
                 after.join(", ").into(),
                 Number::count(at("tasks"), stage.tasks as u64).into(),
-                Number::new(at("task_mb"), stage.task_mb, "").rounded(0.1).into(),
-                Number::new(at("setup_s"), stage.setup_s, "").rounded(0.01).into(),
-                self.time(at("cold_s"), &stage.cold_s, "").into(),
-                self.time(at("warm_s"), &stage.warm_s, "").into(),
+                Number::new(at("task_mb"), stage.task_mb, "MB").rounded(0.1).into(),
+                Number::new(at("setup_s"), stage.setup_s, "s").shown_in("", 1.0).rounded(0.01).into(),
+                self.time(at("cold_s"), &stage.cold_s, "s").shown_in("", 1.0).into(),
+                self.time(at("warm_s"), &stage.warm_s, "s").shown_in("", 1.0).into(),
                 Number::new(at("warming"), stage.warming, "").rounded(0.1).percent().signed().into(),
                 stage.law.name().into(),
                 Number::count(at("held_up"), stage.held_up as u64).into(),
@@ -220,21 +220,33 @@ impl FitReport {
     fn run_table(&self) -> Table {
         let note = "Factor: task times of the run divided by the task times of a typical run. Weight: below 1 for a disturbed run. \
                     Model: the model's job time at the run's size, multiplied by the factor.";
-        let columns = ["log", "input [MB]", "executors", "hosts", "tasks", "job [s]", "model [s]", "factor", "weight"];
+        let columns = [
+            Column::new("log"),
+            Column::new("input").unit("MB").key("run_input"),
+            Column::new("executors").key("run_executors"),
+            Column::new("hosts").key("run_hosts"),
+            Column::new("tasks").key("run_tasks"),
+            Column::new("job").unit("s").key("run_job"),
+            Column::new("model").unit("s").key("run_model"),
+            Column::new("factor").key("run_factor"),
+            Column::new("weight").key("run_weight"),
+        ];
         let mut table = Table::new("Runs and the model", note, columns);
         for (i, run) in self.runs.iter().enumerate() {
-            let number = |key: &str, value: f64, half| Number::new(format!("/runs/{i}/{key}"), value, "").rounded(half);
+            let number = |key: &str, value: f64, unit: &'static str, half| {
+                Number::new(format!("/runs/{i}/{key}"), value, unit).rounded(half)
+            };
             let count = |key: &str, value: u64| Number::count(format!("/runs/{i}/{key}"), value);
             table.rows.push(vec![
                 run.log.clone().into(),
-                number("input_mb", run.input_mb, 0.1).into(),
+                number("input_mb", run.input_mb, "MB", 0.1).into(),
                 count("executors", run.executors.into()).into(),
                 count("hosts", run.hosts.into()).into(),
                 count("tasks", run.tasks as u64).into(),
-                number("job_s", run.job_s, 0.01).into(),
-                run.model_s.map_or("".into(), |model_s| number("model_s", model_s, 0.01).into()),
-                number("factor", run.factor, 0.01).into(),
-                number("weight", run.weight, 0.1).into(),
+                number("job_s", run.job_s, "s", 0.01).into(),
+                run.model_s.map(|model_s| number("model_s", model_s, "s", 0.01)).into(),
+                number("factor", run.factor, "", 0.01).into(),
+                number("weight", run.weight, "", 0.1).into(),
             ]);
         }
         cut(table)
@@ -243,7 +255,15 @@ impl FitReport {
     /// Returns the growth of times with the load of a host.
     fn sharing_table(&self) -> Table {
         let note = "Times grow with this power of the number of executors on a host (start of executors) or tasks on a host (other times). 0: no growth, 1: in proportion. If no runs determine a power, 0.5 ± 0.5 is assumed.";
-        let mut table = Table::new("Executors of one host", note, ["time", "power", "standard error"]);
+        let mut table = Table::new(
+            "Executors of one host",
+            note,
+            [
+                Column::new("time"),
+                Column::new("power").key("sharing_power"),
+                Column::new("standard error").key("sharing_power_error"),
+            ],
+        );
         if let Some(sharing) = &self.plan.sharing {
             let rows = [
                 ("start of executors", "start", sharing.start),

@@ -137,7 +137,8 @@ impl Report for FitJobReport {
             provenance: vec![["log".to_owned(), self.log.clone()], ["job".to_owned(), self.id.clone()]],
             ..Document::default()
         };
-        let mut table = Table::new("Values of the plan", "In the unit of each key.", ["key", "value", "from"]);
+        let columns = [Column::new("key"), Column::new("value").key("plan_value"), Column::new("from")];
+        let mut table = Table::new("Values of the plan", "In the unit of each key.", columns);
         for (i, row) in self.values.iter().enumerate() {
             let value = Number::new(format!("/values/{i}"), row.value, "").between(row.low, row.high);
             table.rows.push(vec![row.key.to_string().into(), value.into(), row.from.clone().into()]);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::formats::svg_parts::{Frame, escaped, head, path};
 use crate::net::Point;
 use crate::report::graph_layout::Columns;
-use crate::solve::{DrawError, GraphEdge, GraphNode, Shown, StateGraph};
+use crate::solve::{DrawError, GraphEdge, GraphNode, MarkingKind, StateGraph};
 
 /// Maximum number of markings of a picture that a person can still read.
 pub const MOST_DRAWN: usize = 300;
@@ -75,7 +75,7 @@ struct Tile {
 
 impl Tile {
     fn of(node: &GraphNode) -> Self {
-        let number = if node.shown == Shown::Vanishing { String::new() } else { format!("{}: ", node.number) };
+        let number = if node.shown == MarkingKind::Vanishing { String::new() } else { format!("{}: ", node.number) };
         let mut lines = vec![number];
         for (i, part) in node.marking.split(" + ").enumerate() {
             let joint = if i > 0 { " + " } else { "" };
@@ -137,12 +137,12 @@ impl Drawing<'_> {
         self.frame.add(corner, 2.0);
         self.frame.add(Point { x: corner.x + own.width, y: corner.y + own.height }, 2.0);
         let kind = match shown {
-            Shown::Dead => " dead",
-            Shown::Vanishing => " vanishing",
-            Shown::Tangible | Shown::Cover => "",
+            MarkingKind::Dead => " dead",
+            MarkingKind::Vanishing => " vanishing",
+            MarkingKind::Tangible | MarkingKind::Cover => "",
         };
         let bold = if initial { " initial" } else { "" };
-        let round = if shown == Shown::Vanishing { 0.0 } else { 8.0 };
+        let round = if shown == MarkingKind::Vanishing { 0.0 } else { 8.0 };
         let mut rect = |class: &str, inset: f64| {
             let _ = writeln!(
                 self.out,
@@ -155,7 +155,7 @@ impl Drawing<'_> {
             );
         };
         rect(&format!("box{kind}{bold}"), 0.0);
-        if shown == Shown::Dead {
+        if shown == MarkingKind::Dead {
             rect("line", 3.0);
         }
         for (i, line) in own.lines.iter().enumerate() {
@@ -271,7 +271,7 @@ mod tests {
     fn graph(nodes: usize) -> StateGraph {
         let node = |number| GraphNode {
             number,
-            shown: if number + 1 == nodes { Shown::Dead } else { Shown::Tangible },
+            shown: if number + 1 == nodes { MarkingKind::Dead } else { MarkingKind::Tangible },
             marking: format!("{number} <a> + a_place_with_a_long_name + another"),
             initial: number == 0,
         };

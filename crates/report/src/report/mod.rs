@@ -178,7 +178,7 @@ pub use query::{QueryBound, QueryReport, QueryRow};
 pub use rare::{LevelRow, RareReport, RareSettings};
 #[cfg(feature = "schema")]
 pub use read::RESULT_SCHEMAS;
-pub use read::{Found, KINDS, ReadError, Shown, page, read_json};
+pub use read::{AnyReport, KINDS, PageResult, ReadError, page, read_json};
 pub use remaining::{DoneByRow, RemainingBasis, RemainingReport, RemainingStageRow, remaining_report};
 #[cfg(feature = "schema")]
 pub use schema::{LINE_SCHEMAS, NamedSchema, PLAN_SCHEMAS};

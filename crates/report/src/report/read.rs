@@ -51,7 +51,7 @@ macro_rules! kinds {
         /// A report that was read.
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]
-        pub enum Found {
+        pub enum AnyReport {
             $(#[doc = $doc] $name(Box<$report>),)*
         }
 
@@ -66,7 +66,7 @@ macro_rules! kinds {
             make: schema::result::<$report>,
         },)*];
 
-        impl Found {
+        impl AnyReport {
             /// Returns the document of the result.
             pub fn document(&self) -> Document<'_> {
                 match self {
@@ -86,9 +86,9 @@ macro_rules! kinds {
             }
         }
 
-        fn read(kind: &str, text: &str) -> Result<Found, ReadError> {
+        fn read(kind: &str, text: &str) -> Result<AnyReport, ReadError> {
             $(if kind == <$report as Report>::KIND {
-                return report(text).map(Found::$name);
+                return report(text).map(AnyReport::$name);
             })*
             Err(ReadError::Kind { kind: kind.to_owned() })
         }
@@ -154,9 +154,9 @@ kinds! {
 
 /// A result with its plan and pictures.
 #[derive(Clone, Debug)]
-pub struct Shown {
+pub struct PageResult {
     /// The result.
-    pub found: Found,
+    pub found: AnyReport,
     /// File of the result, for the list of sources.
     pub source: String,
     /// A plan that was passed with the result; without one, the page shows the plan in the result.
@@ -170,8 +170,8 @@ pub struct Shown {
 /// # Errors
 ///
 /// [`PlotError`], which no report of this crate causes.
-pub fn page(results: &[Shown]) -> Result<String, PlotError> {
-    fn part(shown: &Shown) -> Part<'_> {
+pub fn page(results: &[PageResult]) -> Result<String, PlotError> {
+    fn part(shown: &PageResult) -> Part<'_> {
         let mut document = shown.found.document();
         if let Some(plan) = &shown.plan {
             document.plan.clone_from(plan);
@@ -234,7 +234,7 @@ struct Head {
 /// # Errors
 ///
 /// [`ReadError`].
-pub fn read_json(text: &str) -> Result<Found, ReadError> {
+pub fn read_json(text: &str) -> Result<AnyReport, ReadError> {
     let head: Head = serde_json::from_str(text).map_err(|error| match error.classify() {
         // an array, a number, or keys of the same name with other types
         serde_json::error::Category::Data => ReadError::Foreign,

@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(drawn.left_out, 1, "one ends before it begins");
         let picture = drawn.picture().unwrap().unwrap();
         // the colours of the two causes, and the causes as words
-        for text in ["#C0392B", "#8A8A8A", "processors", "unknown"] {
+        for text in ["#C0392B", "#8A8A8A", "CPU", "unknown"] {
             assert!(picture.wide.contains(text) && picture.narrow.contains(text), "{text}");
         }
         assert!(Stragglers::new(&[]).picture().unwrap().is_none());

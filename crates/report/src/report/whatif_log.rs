@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::cluster::detect::DetectorKind;
 use crate::cluster::{Advice, Replayed};
 use crate::document::{Document, Number, Piece, Report, Table};
+use crate::estimate::Measured;
 use crate::fit::{AS_IT_WAS_SET, ReplayNode, ReplayStage};
 use crate::report::number::counted;
 use crate::report::whatif::{PolicyRow, WhatIfReport, what_if_report};
@@ -21,7 +22,7 @@ pub struct LogWhatIfReport {
     pub name: String,
     /// Actual job time \[s\].
     pub actual_s: f64,
-    /// Job time of the replay without copies \[s\].
+    /// Job time of the replay without copies \[s\]; a lower bound if a stage has tasks of unknown time.
     pub replayed_s: f64,
     /// True if the log has no copies and no unknown times, so that actual and replayed time should be equal.
     pub comparable: bool,
@@ -110,12 +111,17 @@ impl LogWhatIfReport {
                     "the log has copies or unknown times; with the run's own settings, the replay is off by {off:.1} s"
                 )
             };
-            // rounded first: a small negative difference is no -0.0
-            let difference = (1e3 * (self.replayed_s / self.actual_s - 1.0)).round() / 10.0 + 0.0;
-            let replayed = time("/replayed_s", self.replayed_s).into();
-            pieces.extend(["; the replay without copies takes ".into(), replayed]);
-            let difference = format!("{difference:+.1}").replace('-', "−");
-            pieces.push(format!(" ({difference}%): {what}").into());
+            let replayed = time("/replayed_s", self.replayed_s);
+            pieces.push("; the replay without copies takes ".into());
+            if self.replay_stages.iter().any(|stage| stage.at_least > 0) {
+                pieces.push(Number { measured: Measured::at_least(self.replayed_s), ..replayed }.into());
+                pieces.push(format!(": {what}").into());
+            } else {
+                // rounded first: a small negative difference is no -0.0
+                let difference = (1e3 * (self.replayed_s / self.actual_s - 1.0)).round() / 10.0 + 0.0;
+                let difference = format!("{difference:+.1}").replace('-', "−");
+                pieces.extend([replayed.into(), format!(" ({difference}%): {what}").into()]);
+            }
         }
         pieces.push(". ".into());
         pieces

@@ -3,11 +3,10 @@
 use crate::answer::value::{AnswerError, grouped, with_phases};
 use crate::compile::{Program, compile};
 use crate::net::Net;
-use crate::solve::{CompletionTime, GridSettings, Incomplete, Limits, completion_time, explore, is_series_parallel};
+use crate::solve::{
+    CompletionTime, FEW_STATES, GridSettings, Incomplete, Limits, completion_time, explore, is_series_parallel,
+};
 use crate::watch::Watch;
-
-/// Maximum number of states of a schedule that is solved by states; larger schedules are solved by their parts.
-const FEW: u64 = 10_000;
 
 /// The requested route.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,7 +84,7 @@ pub(super) fn too_many(net: &Net, limits: Limits, watch: &dyn Watch) -> Result<O
         Err(obstacles) => return Ok(obstacles.first().map(ToString::to_string)),
     };
     let program = compile(&net)?;
-    let states = limits.states.min(FEW);
+    let states = limits.states.min(FEW_STATES);
     let space = explore(&program, None, &Limits { states, ..limits }, watch)?;
     Ok(match space.stopped() {
         // after an interruption, the caller receives the states that were found so far

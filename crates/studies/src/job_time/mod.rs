@@ -26,5 +26,5 @@ pub use question::collected;
 pub(crate) use replicate::replicate;
 pub use residual::{CHECK_REPLICATIONS, CheckedFit, add_residuals, check_fit, mean_of, residual_of, run_spread};
 pub(crate) use stages::copied_times;
-pub use stages::{StagesEstimate, check_stages, estimate_stages};
+pub use stages::{StagesEstimate, check_stages, estimate_stages, stages_stop_rule};
 pub use states_time::StatesTime;

@@ -3,6 +3,7 @@
 use crate::cluster::{Comparison, Experiment, MAX_TASKS, PolicyPlan, PolicyRuns, Replications, compare};
 use crate::compile::compile;
 use crate::error::StudyError;
+use crate::estimate::StopRule;
 use crate::fit::FittedStages;
 use crate::job_time::question::group;
 use crate::job_time::replicate::replicate;
@@ -26,6 +27,15 @@ pub struct StagesEstimate {
     pub times_s: Vec<f64>,
     /// Runs without copies and with them, if the plan has them.
     pub comparison: Option<Comparison>,
+}
+
+/// Returns the rule that ends the replications of a job of stages unless their number is given: the error of the mean is 2% of the
+/// spread between whole runs.
+pub fn stages_stop_rule(plan: &StagePlan, max_reps: u64) -> StopRule {
+    const SHARE_OF_SPREAD: f64 = 0.02;
+    const FEWEST: u64 = 32;
+    let spread = RunFactor::new(&plan.run, PlannedJob::of(plan).error()).scale;
+    StopRule { rel_error: SHARE_OF_SPREAD * spread, min_reps: FEWEST, max_reps, chunk: FEWEST, ..StopRule::default() }
 }
 
 /// Estimates the time of a job of stages. `ensemble` configures the simulation: it runs task by task or, if the

@@ -5,7 +5,7 @@
 use crate::estimate::{Doubt, Measured};
 use crate::optimize::judge::{Judgement, Verdict};
 use crate::optimize::plan::OptimizePlan;
-use crate::optimize::search::{Answer, Candidate, Found, Look, no_faster};
+use crate::optimize::search::{Answer, Candidate, Look, SearchResult, no_faster};
 use crate::optimize::settings::Search;
 
 /// Searches candidates whose cost is `cost + per_s · E[T]`, with `per_s` >= 0; `judge(candidate, error)` as in
@@ -33,12 +33,12 @@ pub fn search_by_estimates<E>(
     candidates: &[Candidate],
     mut judge: impl FnMut(&Candidate, f64) -> Result<Judgement, E>,
     mut mean: impl FnMut(&Candidate, u64, f64) -> Result<Option<[f64; 3]>, E>,
-) -> Result<Found, E> {
+) -> Result<SearchResult, E> {
     let settings = &plan.optimize;
     let share = 0.5 * (1.0 - settings.confidence) / candidates.len().max(1) as f64;
     let level = |look: u32| 1.0 - share / (f64::from(look) * f64::from(look + 1));
     let mut found =
-        Found { search: Search::Comparison, looks: Vec::new(), eliminated: Vec::new(), answer: Answer::Stopped };
+        SearchResult { search: Search::Comparison, looks: Vec::new(), eliminated: Vec::new(), answer: Answer::Stopped };
     let mut failed: Vec<usize> = Vec::new();
     let mut least = f64::INFINITY;
     for (i, candidate) in candidates.iter().enumerate() {
@@ -96,7 +96,7 @@ impl Candidate {
     }
 }
 
-impl Found {
+impl SearchResult {
     /// Returns the point that meets the deadline and has the lowest upper end of the cost.
     fn best(&self) -> Option<usize> {
         let met = self.looks.iter().enumerate().filter(|(_, look)| look.judgement.verdict == Verdict::Meets);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     /// Points with `a` workers, for which a job takes an exponential time with this mean.
-    fn found(plan: &OptimizePlan, mean_of: impl Fn(f64) -> f64, seed: u64) -> (Found, Vec<f64>) {
+    fn found(plan: &OptimizePlan, mean_of: impl Fn(f64) -> f64, seed: u64) -> (SearchResult, Vec<f64>) {
         let mut all = candidates(plan, |_| Ok::<_, Infallible>(0.0)).unwrap();
         let a = |candidate: &Candidate| candidate.point.values[0].as_ref().unwrap().as_integer().unwrap() as f64;
         all.iter_mut().for_each(|candidate| candidate.per_s = a(candidate));

@@ -37,6 +37,6 @@ pub use judge::{Judge, Judgement, Measure, Verdict};
 pub use plan::OptimizePlan;
 pub use price::{Price, PriceError, PriceUnit};
 pub use run::{Optimization, OptimizeOutcome};
-pub use search::{Answer, Candidate, Found, Look, candidates, search};
+pub use search::{Answer, Candidate, Look, SearchResult, candidates, search};
 pub use settings::{Faster, Search, Settings};
 pub use sizing::{Sizing, SizingOutcome};

@@ -11,7 +11,7 @@ use crate::optimize::cost::{Cost, NODES};
 use crate::optimize::judge::{Judge, Judgement, Measure};
 use crate::optimize::plan::OptimizePlan;
 use crate::optimize::runs::Runs;
-use crate::optimize::search::{Answer, Candidate, Found, candidates, may_bisect, search};
+use crate::optimize::search::{Answer, Candidate, SearchResult, candidates, may_bisect, search};
 use crate::optimize::settings::Search;
 use crate::plan::{PlanError, PlanOption, Planning};
 use crate::sim::{Ensemble, FoldedParts, NotFolded};
@@ -51,7 +51,7 @@ pub struct OptimizeOutcome {
     /// All configurations with their costs, the most preferred first.
     pub candidates: Vec<Candidate>,
     /// The configurations that were judged, and the answer.
-    pub found: Found,
+    pub found: SearchResult,
     /// The folded parts of the net of the base configuration; none if it runs unfolded.
     pub folded: Option<FoldedParts>,
     /// Parts of that net that look alike but are not folded.

@@ -60,7 +60,7 @@ pub enum Answer {
 
 /// All results of a search.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct SearchResult {
     /// Search method that was used; not `auto`.
     pub search: Search,
     /// The evaluated points, in the order of evaluation.
@@ -127,7 +127,7 @@ pub fn search<E>(
     plan: &OptimizePlan,
     candidates: &[Candidate],
     judge: impl FnMut(&Candidate, f64) -> Result<Judgement, E>,
-) -> Result<Found, E> {
+) -> Result<SearchResult, E> {
     let error = 1.0 - plan.optimize.confidence;
     let bisects = match plan.optimize.search {
         Search::Auto => may_bisect(plan, candidates),
@@ -141,11 +141,11 @@ fn bisect<E>(
     candidates: &[Candidate],
     error: f64,
     mut judge: impl FnMut(&Candidate, f64) -> Result<Judgement, E>,
-) -> Result<Found, E> {
+) -> Result<SearchResult, E> {
     // maximum number of looks: the number of bits of n
     let most = (usize::BITS - candidates.len().leading_zeros()).max(1);
     let mut found =
-        Found { search: Search::Bisection, looks: Vec::new(), eliminated: Vec::new(), answer: Answer::None };
+        SearchResult { search: Search::Bisection, looks: Vec::new(), eliminated: Vec::new(), answer: Answer::None };
     // candidates before `from` were not proved to meet the deadline; all from `to` on meet it
     let (mut from, mut to) = (0, candidates.len());
     while from < to {
@@ -170,9 +170,10 @@ fn by_rising_cost<E>(
     candidates: &[Candidate],
     error: f64,
     mut judge: impl FnMut(&Candidate, f64) -> Result<Judgement, E>,
-) -> Result<Found, E> {
+) -> Result<SearchResult, E> {
     let share = error / candidates.len().max(1) as f64;
-    let mut found = Found { search: Search::Rising, looks: Vec::new(), eliminated: Vec::new(), answer: Answer::None };
+    let mut found =
+        SearchResult { search: Search::Rising, looks: Vec::new(), eliminated: Vec::new(), answer: Answer::None };
     let mut failed: Vec<usize> = Vec::new();
     for (i, candidate) in candidates.iter().enumerate() {
         if failed.iter().any(|&worse| no_faster(plan, candidate, &candidates[worse])) {
@@ -208,7 +209,7 @@ pub(in crate::optimize) fn no_faster(plan: &OptimizePlan, one: &Candidate, other
     })
 }
 
-impl Found {
+impl SearchResult {
     /// Sets the answer, given that `chosen` is the cheapest candidate that was proved to meet the deadline; `chosen` is the
     /// number of candidates if there is none.
     fn conclude(&mut self, chosen: usize) {
@@ -238,7 +239,7 @@ impl Found {
     }
 }
 
-impl Found {
+impl SearchResult {
     /// Returns the evaluation of the candidate with the lowest measure; none if no candidate was simulated.
     pub fn closest(&self) -> Option<&Look> {
         let value = |look: &Look| look.judgement.value.unwrap_or(f64::INFINITY);
@@ -281,7 +282,7 @@ mod tests {
         Judgement { verdict, value, low, high, level: 0.9, replications: 1, looks: 1, done_by_deadline }
     }
 
-    fn found(plan: &OptimizePlan, verdict: impl Fn(&Point) -> Verdict) -> (Found, Vec<Candidate>, Vec<f64>) {
+    fn found(plan: &OptimizePlan, verdict: impl Fn(&Point) -> Verdict) -> (SearchResult, Vec<Candidate>, Vec<f64>) {
         let cost = |point: &Point| Ok::<_, Infallible>((0..plan.axis.len()).map(|axis| number(point, axis)).sum());
         let all = candidates(plan, cost).unwrap();
         let mut errors = Vec::new();

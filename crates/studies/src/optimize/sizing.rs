@@ -293,7 +293,7 @@ struct Pilots {
     fastest: Option<(u64, f64)>,
     /// The minimum number of machines with which the job is far within the deadline.
     clear: Option<u64>,
-    /// How many numbers were tried since the best one.
+    /// Number of values that were tried since the best one.
     dearer: u32,
 }
 

@@ -12,7 +12,7 @@
 //! without much effect on the result.
 
 use crate::estimate::{normal_quantile, student_quantile};
-use crate::fit::{RestOfRun, Shown};
+use crate::fit::{RestOfRun, StageEvidence};
 use crate::mapreduce::{LawTable, PhaseLaw};
 use crate::rng::{Address, Purpose};
 use crate::stages::Pace;
@@ -67,7 +67,7 @@ impl RunPace {
         for (spec, shown) in rest.plan.stage.iter().zip(&rest.shown) {
             let has_tasks = shown.iter().any(|shown| !shown.ended.is_empty() || !shown.running.is_empty());
             let law = has_tasks.then(|| TaskLaw::new(&spec.distribution));
-            let part = |error: f64, shown: &Shown| {
+            let part = |error: f64, shown: &StageEvidence| {
                 let spread = error.hypot(STAGE_SPREAD);
                 Part { spread, seen: law.as_ref().and_then(|law| law.seen(shown, before + spread * spread)) }
             };
@@ -152,7 +152,7 @@ impl<'a> TaskLaw<'a> {
 
     /// Mean and variance of F + G according to the tasks alone: the posterior for a prior around 0 with variance
     /// `before`, with the prior's contribution removed. None if the tasks contain no information.
-    fn seen(&self, shown: &Shown, before: f64) -> Option<(f64, f64)> {
+    fn seen(&self, shown: &StageEvidence, before: f64) -> Option<(f64, f64)> {
         if shown.ended.is_empty() && shown.running.is_empty() {
             return None;
         }
@@ -191,7 +191,7 @@ mod tests {
         let law = PhaseLaw::Lognormal { cv };
         let law = TaskLaw::new(&law);
         let median = (-0.5 * sigma * sigma).exp();
-        let shown = Shown { ended: vec![1.5 * median; 8], running: Vec::new() };
+        let shown = StageEvidence { ended: vec![1.5 * median; 8], running: Vec::new() };
         let (value, variance) = law.seen(&shown, 1.0).unwrap();
         assert!((value - 1.5_f64.ln()).abs() < 0.01, "{value}");
         assert!((0.6..1.2).contains(&(variance / (sigma * sigma / 8.0))), "{variance}");
@@ -202,10 +202,10 @@ mod tests {
     #[test]
     fn running_tasks_keep_an_early_look_from_hope() {
         let law = TaskLaw::new(&PhaseLaw::Exponential);
-        let alone = law.seen(&Shown { ended: vec![0.25], running: Vec::new() }, 1.0).unwrap();
-        let with = law.seen(&Shown { ended: vec![0.25], running: vec![0.25; 3] }, 1.0).unwrap();
+        let alone = law.seen(&StageEvidence { ended: vec![0.25], running: Vec::new() }, 1.0).unwrap();
+        let with = law.seen(&StageEvidence { ended: vec![0.25], running: vec![0.25; 3] }, 1.0).unwrap();
         assert!(with.0 > alone.0 + 0.3, "{alone:?} {with:?}");
-        assert_eq!(law.seen(&Shown::default(), 1.0), None);
+        assert_eq!(law.seen(&StageEvidence::default(), 1.0), None);
     }
 
     /// A task that is delayed to twenty times its time has little effect on the estimate.
@@ -213,7 +213,7 @@ mod tests {
     fn a_task_that_is_held_up_moves_little() {
         let law = PhaseLaw::Lognormal { cv: 0.2 };
         let law = TaskLaw::new(&law);
-        let of = |running: Vec<f64>| law.seen(&Shown { ended: vec![1.0; 8], running }, 0.1).unwrap().0;
+        let of = |running: Vec<f64>| law.seen(&StageEvidence { ended: vec![1.0; 8], running }, 0.1).unwrap().0;
         assert!((of(vec![20.0]) - of(vec![])).abs() < 0.05);
     }
 }

@@ -68,6 +68,11 @@ impl ConstraintFault {
 }
 
 impl Constraint {
+    /// Returns the keys in the expression, from left to right.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(|name| name.text.as_str())
+    }
+
     /// Reads a constraint such as `job.reduces <= 2 * cluster.node[0].count`.
     ///
     /// # Errors
@@ -136,7 +141,7 @@ pub fn admitted(
     values: &ValuesOf<'_>,
 ) -> Result<Admitted, (usize, ConstraintFault)> {
     let mut found = Admitted { points: Vec::with_capacity(points.len()), left_out: 0, base_breaks: false };
-    let names: Vec<&str> = constraints.iter().flat_map(|c| &c.names).map(|name| name.text.as_str()).collect();
+    let names: Vec<&str> = constraints.iter().flat_map(Constraint::keys).collect();
     for point in points {
         let values = if names.is_empty() { Vec::new() } else { values(&point, &names) };
         let (mut rest, mut fine) = (&values[..], true);

@@ -285,6 +285,22 @@ pub(crate) fn rename_keys<'k>(text: &str, keys: impl Iterator<Item = &'k mut Str
     warnings
 }
 
+/// Renames old keys in constraints, and returns warnings about them.
+fn rename_constraints(text: &str, constraints: &mut [String]) -> Vec<PlanWarning> {
+    let mut warnings = Vec::new();
+    for (i, constraint) in constraints.iter_mut().enumerate() {
+        let span = plan::place(text, &format!("sweep.constraints[{i}]")).unwrap_or_default();
+        let Ok(parsed) = Constraint::parse(constraint) else { continue };
+        for key in parsed.keys() {
+            if let Some((new, warning)) = rename_path(text, span.clone(), key, &JOB_RENAMES) {
+                *constraint = constraint.replace(key, &new);
+                warnings.push(warning);
+            }
+        }
+    }
+    warnings
+}
+
 impl SweepPlan {
     /// Reads a plan from TOML; omitted keys have their defaults.
     ///
@@ -316,6 +332,7 @@ impl SweepPlan {
         let mut loaded = document.read(|plan: &Self| plan.clone().completed().problems_in(text))?.map(Self::completed);
         let keys = loaded.plan.axis.iter_mut().map(|axis| &mut axis.key);
         loaded.warnings.extend(rename_keys(text, keys));
+        loaded.warnings.extend(rename_constraints(text, &mut loaded.plan.sweep.constraints));
         Ok(loaded)
     }
 
@@ -460,6 +477,18 @@ mod tests {
             format!("{} @ {at}", p.without_line())
         };
         SweepPlan::from_toml(text).unwrap_err().problems.iter().map(shown).collect()
+    }
+
+    #[test]
+    fn old_keys_in_axes_and_constraints_are_renamed() {
+        let text = "[sweep]\nconstraints = ['cluster.nodes[0].count + job.reduces <= 40', 'job.reduces > 1']\n\
+                    [[axis]]\nkey = 'cluster.nodes[0].count'\nvalues = [1]\n";
+        let loaded = SweepPlan::read(text).unwrap();
+        let new = "cluster.node[0].count";
+        let constraint = format!("{new} + job.reduces <= 40");
+        assert_eq!(loaded.plan.sweep.constraints, [&*constraint, "job.reduces > 1"]);
+        assert_eq!((&*loaded.plan.axis[0].key, loaded.warnings.len()), (new, 2), "{:?}", loaded.warnings);
+        assert!(loaded.warnings[1].message.contains("(line 2)"), "{:?}", loaded.warnings);
     }
 
     #[test]

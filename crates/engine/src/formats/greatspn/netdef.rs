@@ -313,11 +313,11 @@ impl<'t> Reader<'t> {
             orientation,
             label_offset,
         });
-        self.arcs(&tail, inputs, Way::In, marking)?;
+        self.arcs(&tail, inputs, Direction::In, marking)?;
         let outputs = self.count("a number of output arcs")?;
-        self.arcs(&tail, outputs, Way::Out, marking)?;
+        self.arcs(&tail, outputs, Direction::Out, marking)?;
         let inhibitors = self.count("a number of inhibitor arcs")?;
-        self.arcs(&tail, inhibitors, Way::Inhibits, marking)
+        self.arcs(&tail, inhibitors, Direction::Inhibits, marking)
     }
 
     /// The rate, weight or density of a transition.
@@ -348,14 +348,14 @@ impl<'t> Reader<'t> {
         Self::parameter_of(position, rates, &word).map(Some)
     }
 
-    fn arcs(&mut self, transition: &Text<'t>, count: usize, way: Way, marking: &[Text<'t>]) -> Result<(), Stop> {
+    fn arcs(&mut self, transition: &Text<'t>, count: usize, way: Direction, marking: &[Text<'t>]) -> Result<(), Stop> {
         for _ in 0..count {
             self.arc(transition, way, marking)?;
         }
         Ok(())
     }
 
-    fn arc(&mut self, transition: &Text<'t>, way: Way, marking: &[Text<'t>]) -> Result<(), Stop> {
+    fn arc(&mut self, transition: &Text<'t>, way: Direction, marking: &[Text<'t>]) -> Result<(), Stop> {
         let (weight, word) = self.whole("the weight of an arc")?;
         let (position, place_word) = self.whole("the position of a place")?;
         let bends = self.count("a number of bends")?;
@@ -363,7 +363,7 @@ impl<'t> Reader<'t> {
         let written = self.rest_of_line();
         let mut points = self.many(bends, Self::point)?;
         // the bends are listed from the transition on
-        if way != Way::Out {
+        if way != Direction::Out {
             points.reverse();
         }
         let place = usize::try_from(position - 1).ok().and_then(|index| self.net.places.get(index));
@@ -386,8 +386,8 @@ impl<'t> Reader<'t> {
             return Ok(());
         }
         let transition = Text { value: transition.value.clone(), span: word.span.clone() };
-        let (tail, head) = if way == Way::Out { (transition, place) } else { (place, transition) };
-        let (tag, inhibits) = (word.span, way == Way::Inhibits);
+        let (tail, head) = if way == Direction::Out { (transition, place) } else { (place, transition) };
+        let (tag, inhibits) = (word.span, way == Direction::Inhibits);
         self.net.arcs.push(RawArc { tag, tail, head, inhibits, weight: Some(weight), bends: points });
         Ok(())
     }
@@ -395,7 +395,7 @@ impl<'t> Reader<'t> {
 
 /// Direction of an arc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum Direction {
     In,
     Out,
     Inhibits,

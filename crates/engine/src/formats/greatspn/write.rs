@@ -46,11 +46,11 @@ pub fn write(net: &Net) -> Result<Written, Vec<ExportError>> {
 }
 
 /// The key of an arc; GreatSPN allows one arc per place, transition and direction.
-type Slot = (PlaceId, TransitionId, Way);
+type Slot = (PlaceId, TransitionId, Direction);
 
 /// Direction of an arc, by the word of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Way {
+enum Direction {
     Input,
     Output,
     Inhibitor,
@@ -287,10 +287,10 @@ impl Writer<'_> {
         };
         let mut tests = BTreeSet::new();
         for (i, arc) in self.net.arcs().iter().enumerate() {
-            let (weight, ways): (_, &[Way]) = match arc.kind {
-                ArcKind::Input => (weight_of(arc), &[Way::Input]),
-                ArcKind::Output => (weight_of(arc), &[Way::Output]),
-                ArcKind::Inhibitor => (weight_of(arc), &[Way::Inhibitor]),
+            let (weight, ways): (_, &[Direction]) = match arc.kind {
+                ArcKind::Input => (weight_of(arc), &[Direction::Input]),
+                ArcKind::Output => (weight_of(arc), &[Direction::Output]),
+                ArcKind::Inhibitor => (weight_of(arc), &[Direction::Inhibitor]),
                 ArcKind::Test => {
                     let id = self.net.arc_id(arc);
                     let message = format!("test arc `{id}` becomes a pair of arcs that take and return tokens");
@@ -299,7 +299,7 @@ impl Writer<'_> {
                     let is_first = tests.insert((arc.place, arc.transition));
                     let returned = is_first.then(|| self.returned(arc.place, arc.transition));
                     match returned.filter(|weight| weight.as_number() != Some(0.0)) {
-                        Some(weight) => (weight, &[Way::Input, Way::Output]),
+                        Some(weight) => (weight, &[Direction::Input, Direction::Output]),
                         None => continue,
                     }
                 }
@@ -345,7 +345,9 @@ impl Writer<'_> {
         };
         let larger = numbers_or(f64::max, |a, b| Expr::Call(Function::Max, vec![a, b]));
         let tested = weights(ArcKind::Test).reduce(&larger).unwrap_or(Expr::Number(0.0));
-        let Some(taken) = weights(ArcKind::Input).reduce(|a, b| combined(Way::Input, a, b)) else { return tested };
+        let Some(taken) = weights(ArcKind::Input).reduce(|a, b| combined(Direction::Input, a, b)) else {
+            return tested;
+        };
         let rest = numbers_or(
             |tested, taken| tested - taken,
             |tested, taken| Expr::Binary(BinaryOp::Subtract, Box::new(tested), Box::new(taken)),
@@ -356,10 +358,10 @@ impl Writer<'_> {
     /// Inhibitor arcs that are equivalent to the capacities of places.
     fn capacities(&mut self, order: &[Slot], slots: &BTreeMap<Slot, (Expr, Vec<PathPoint>)>) -> Vec<(Slot, Expr)> {
         let mut arcs = Vec::new();
-        for (place, transition, way) in order.iter().copied().filter(|slot| slot.2 == Way::Output) {
+        for (place, transition, way) in order.iter().copied().filter(|slot| slot.2 == Direction::Output) {
             let Some(capacity) = self.net.place(place).capacity else { continue };
             let weight = |way| slots.get(&(place, transition, way)).map_or(Some(0.0), |(weight, _)| weight.as_number());
-            let (Some(takes), Some(puts)) = (weight(Way::Input), weight(way)) else {
+            let (Some(takes), Some(puts)) = (weight(Direction::Input), weight(way)) else {
                 let id = &self.net.place(place).id;
                 self.lacks(format!("the capacity of place `{id}` limits an arc whose weight is an expression"));
                 continue;
@@ -369,7 +371,7 @@ impl Writer<'_> {
                 let id = &self.net.transition(transition).id;
                 self.lacks(format!("transition `{id}` produces more tokens than the capacity of a place allows"));
             } else if puts > takes {
-                arcs.push(((place, transition, Way::Inhibitor), Expr::Number(full)));
+                arcs.push(((place, transition, Direction::Inhibitor), Expr::Number(full)));
             }
         }
         for (i, place) in self.net.places().iter().enumerate().filter(|(_, place)| place.capacity.is_some()) {
@@ -386,9 +388,9 @@ impl Writer<'_> {
     fn arc(&mut self, (place, transition, way): Slot, weight: &Expr, path: &[PathPoint]) {
         let ends = (self.words.places[place.index()].clone(), self.words.transitions[transition.index()].clone());
         let (kind, tail, head) = match way {
-            Way::Input => ("INPUT", ends.0, ends.1),
-            Way::Output => ("OUTPUT", ends.1, ends.0),
-            Way::Inhibitor => ("INHIBITOR", ends.0, ends.1),
+            Direction::Input => ("INPUT", ends.0, ends.1),
+            Direction::Output => ("OUTPUT", ends.1, ends.0),
+            Direction::Inhibitor => ("INHIBITOR", ends.0, ends.1),
         };
         let weight = self.text(&format!("the weight of arc `{tail} to {head}`"), weight, true);
         let weight = if weight == "1" { String::new() } else { format!(" mult=\"{weight}\"") };
@@ -427,10 +429,10 @@ fn weight_of(arc: &Arc) -> Expr {
 }
 
 /// Combined weight of two parallel arcs: the sum for ordinary arcs, the smaller weight for inhibitor arcs.
-fn combined(way: Way, a: Expr, b: Expr) -> Expr {
+fn combined(way: Direction, a: Expr, b: Expr) -> Expr {
     match (way, a.as_number(), b.as_number()) {
-        (Way::Inhibitor, Some(x), Some(y)) => Expr::Number(x.min(y)),
-        (Way::Inhibitor, ..) => Expr::Call(Function::Min, vec![a, b]),
+        (Direction::Inhibitor, Some(x), Some(y)) => Expr::Number(x.min(y)),
+        (Direction::Inhibitor, ..) => Expr::Call(Function::Min, vec![a, b]),
         (_, Some(x), Some(y)) => Expr::Number(x + y),
         _ => Expr::Binary(BinaryOp::Add, Box::new(a), Box::new(b)),
     }

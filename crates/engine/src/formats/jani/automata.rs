@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use crate::formats::jani::fail::{Found, expression, fail, list, part, text};
+use crate::formats::jani::fail::{Parsed, expression, fail, list, part, text};
 use crate::formats::jani::scope::{LocationValue, Named, Scope, named};
 use crate::net::{NetBuilder, Place, PlaceId};
 
@@ -22,7 +22,7 @@ pub(super) struct Instance<'j> {
 
 impl<'j> Instance<'j> {
     /// The place of the location that `named` refers to.
-    pub(super) fn location(&self, named: &'j Value) -> Found<'j, Option<PlaceId>> {
+    pub(super) fn location(&self, named: &'j Value) -> Parsed<'j, Option<PlaceId>> {
         let name = text(named, "location")?;
         self.locations
             .get(name)
@@ -44,7 +44,7 @@ pub(super) fn places<'j>(
     model: &'j Value,
     scope: &mut Scope<'j>,
     net: &mut NetBuilder,
-) -> Found<'j, Vec<Instance<'j>>> {
+) -> Parsed<'j, Vec<Instance<'j>>> {
     let mut names = HashSet::new();
     scope.globals = variables(list(model, "variables")?, "", scope, &mut names, net)?;
     let automata = named(model, "automata")?;
@@ -89,7 +89,7 @@ fn variables<'j>(
     scope: &Scope<'j>,
     names: &mut HashSet<String>,
     net: &mut NetBuilder,
-) -> Found<'j, HashMap<&'j str, Named<'j>>> {
+) -> Parsed<'j, HashMap<&'j str, Named<'j>>> {
     let mut found = HashMap::new();
     for declaration in declarations {
         let name = text(declaration, "name")?;
@@ -109,7 +109,7 @@ fn variables<'j>(
 }
 
 /// The place of a variable, without its id, and the variable's lower bound.
-fn bounded<'j>(declaration: &'j Value, name: &str, scope: &Scope<'j>) -> Found<'j, (Place, i64)> {
+fn bounded<'j>(declaration: &'j Value, name: &str, scope: &Scope<'j>) -> Parsed<'j, (Place, i64)> {
     let kind = part(declaration, "type")?;
     let is_bounded = kind.get("kind").is_some_and(|kind| kind == "bounded");
     let (lower, upper) = if kind == "bool" {
@@ -147,7 +147,7 @@ fn locations<'j>(
     scope: &mut Scope<'j>,
     names: &mut HashSet<String>,
     net: &mut NetBuilder,
-) -> Found<'j, HashMap<&'j str, Option<PlaceId>>> {
+) -> Parsed<'j, HashMap<&'j str, Option<PlaceId>>> {
     let all = list(automaton, "locations")?;
     let initial = list(automaton, "initial-locations")?;
     let [initial] = initial else {
@@ -181,7 +181,7 @@ fn locations<'j>(
 }
 
 /// Every combination of edges that may happen together.
-pub(super) fn steps<'j>(model: &'j Value, instances: &[Instance<'j>]) -> Found<'j, Vec<Step<'j>>> {
+pub(super) fn steps<'j>(model: &'j Value, instances: &[Instance<'j>]) -> Parsed<'j, Vec<Step<'j>>> {
     let system = part(model, "system")?;
     let mut steps = Vec::new();
     for (at, instance) in instances.iter().enumerate() {
@@ -206,7 +206,7 @@ fn action(edge: &Value) -> Option<&str> {
 }
 
 /// The combinations of one synchronisation vector.
-fn synchronised<'j>(sync: &'j Value, instances: &[Instance<'j>], steps: &mut Vec<Step<'j>>) -> Found<'j, ()> {
+fn synchronised<'j>(sync: &'j Value, instances: &[Instance<'j>], steps: &mut Vec<Step<'j>>) -> Parsed<'j, ()> {
     let actions = list(sync, "synchronise")?;
     if actions.len() != instances.len() {
         let reason = format!("{} entries for {} automata; there must be one for each", actions.len(), instances.len());

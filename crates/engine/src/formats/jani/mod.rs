@@ -37,7 +37,7 @@ pub use write::write;
 use serde_json::Value;
 
 use crate::formats::jani::automata::{places, steps};
-use crate::formats::jani::fail::{Found, expression, fail, list, text};
+use crate::formats::jani::fail::{Parsed, expression, fail, list, text};
 use crate::formats::jani::locate::locate;
 use crate::formats::jani::property::properties;
 use crate::formats::jani::scope::Scope;
@@ -90,7 +90,7 @@ fn reason_of(error: &serde_json::Error) -> String {
     text.rsplit_once(" at line ").map_or(text.clone(), |(reason, _)| reason.to_owned())
 }
 
-fn model<'j>(root: &'j Value, options: &'j ReadOptions) -> Found<'j, Model> {
+fn model<'j>(root: &'j Value, options: &'j ReadOptions) -> Parsed<'j, Model> {
     let kind = text(root, "type")?;
     for feature in list(root, "features")? {
         match feature.as_str() {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::formats::jani::fail::{Found, fail, list, part, text};
+use crate::formats::jani::fail::{Parsed, fail, list, part, text};
 use crate::formats::jani::scope::{Named, Scope, Site};
 use crate::formats::jani::transitions::Impulse;
 use crate::net::expr::Expr;
@@ -22,7 +22,7 @@ pub(super) fn properties<'j>(
     model: &'j Value,
     scope: &Scope<'j>,
     impulses: &[Impulse<'j>],
-) -> Found<'j, Vec<Property>> {
+) -> Parsed<'j, Vec<Property>> {
     let asker = Asker { scope, impulses };
     let property = |value| {
         let query = part(value, "expression").and_then(|expression| asker.filtered(expression));
@@ -37,12 +37,12 @@ struct Asker<'m, 'j> {
 }
 
 impl<'j> Asker<'_, 'j> {
-    fn expression(&self, value: &'j Value) -> Found<'j, Expr> {
+    fn expression(&self, value: &'j Value) -> Parsed<'j, Expr> {
         self.scope.expression(value, Site::default())
     }
 
     /// Reads a filter, which requests a value in the initial state.
-    fn filtered(&self, value: &'j Value) -> Found<'j, Query> {
+    fn filtered(&self, value: &'j Value) -> Parsed<'j, Query> {
         if text(value, "op")? != "filter" {
             return fail(value, "only values in the initial state (`filter`) are supported");
         }
@@ -64,7 +64,7 @@ impl<'j> Asker<'_, 'j> {
         }
     }
 
-    fn probability(&self, value: &'j Value) -> Found<'j, Query> {
+    fn probability(&self, value: &'j Value) -> Parsed<'j, Query> {
         let (stay, goal) = match text(value, "op")? {
             "F" => (Expr::Number(1.0), self.expression(part(value, "exp")?)?),
             "U" => (self.expression(part(value, "left")?)?, self.expression(part(value, "right")?)?),
@@ -92,7 +92,7 @@ impl<'j> Asker<'_, 'j> {
         Ok(Query::Until { stay, goal, from, to })
     }
 
-    fn expected(&self, value: &'j Value) -> Found<'j, Query> {
+    fn expected(&self, value: &'j Value) -> Parsed<'j, Query> {
         let exp = part(value, "exp")?;
         for key in ["step-instant", "reward-instants"] {
             if value.get(key).is_some() {
@@ -117,7 +117,7 @@ impl<'j> Asker<'_, 'j> {
     }
 
     /// A reward that is collected in states (`time`), at firings (`steps`), or both.
-    fn reward(&self, value: &'j Value, exp: &'j Value, kinds: &[&str]) -> Found<'j, Reward> {
+    fn reward(&self, value: &'j Value, exp: &'j Value, kinds: &[&str]) -> Parsed<'j, Reward> {
         if kinds.contains(&"exit") {
             return fail(value, "rewards on leaving a state are not supported");
         }

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use serde_json::Value;
 
 use crate::formats::jani::algebra::{binary, call, choose, tokens, unary};
-use crate::formats::jani::fail::{Fail, Found, fail, list, part, text};
+use crate::formats::jani::fail::{Fail, Parsed, fail, list, part, text};
 use crate::net::PlaceId;
 use crate::net::expr::{BinaryOp, Expr, Function, UnaryOp};
 
@@ -70,7 +70,7 @@ pub(super) struct Scope<'j> {
 }
 
 /// The named elements of a list.
-pub(super) fn named<'j>(value: &'j Value, key: &str) -> Found<'j, HashMap<&'j str, &'j Value>> {
+pub(super) fn named<'j>(value: &'j Value, key: &str) -> Parsed<'j, HashMap<&'j str, &'j Value>> {
     let mut found = HashMap::new();
     for element in list(value, key)? {
         if found.insert(text(element, "name")?, element).is_some() {
@@ -81,7 +81,7 @@ pub(super) fn named<'j>(value: &'j Value, key: &str) -> Found<'j, HashMap<&'j st
 }
 
 impl<'j> Scope<'j> {
-    pub(super) fn new(model: &'j Value, given: &'j [(String, f64)]) -> Found<'j, Self> {
+    pub(super) fn new(model: &'j Value, given: &'j [(String, f64)]) -> Parsed<'j, Self> {
         let constants = named(model, "constants")?;
         if let Some((name, _)) = given.iter().find(|(name, _)| !constants.contains_key(&**name)) {
             let mut names: Vec<&str> = constants.keys().copied().collect();
@@ -104,13 +104,13 @@ impl<'j> Scope<'j> {
     }
 
     /// The value of an expression without variables.
-    pub(super) fn constant(&self, value: &'j Value) -> Found<'j, f64> {
+    pub(super) fn constant(&self, value: &'j Value) -> Parsed<'j, f64> {
         let number = self.expression(value, Site::default())?.as_number();
         number.filter(|number| number.is_finite()).map_or_else(|| fail(value, "this must be a constant number"), Ok)
     }
 
     /// The value of an expression without variables that must be a whole number.
-    pub(super) fn whole(&self, value: &'j Value) -> Found<'j, i64> {
+    pub(super) fn whole(&self, value: &'j Value) -> Parsed<'j, i64> {
         let number = self.constant(value)?;
         if number.fract() == 0.0 && number.abs() < f64::from(1_u32 << 31) {
             Ok(number as i64)
@@ -126,7 +126,7 @@ impl<'j> Scope<'j> {
     }
 
     /// An expression of the model as a marking expression. Truth values are 1 and 0.
-    pub(super) fn expression(&self, value: &'j Value, site: Site<'_>) -> Found<'j, Expr> {
+    pub(super) fn expression(&self, value: &'j Value, site: Site<'_>) -> Parsed<'j, Expr> {
         if self.depth.get() >= MOST_DEPTH {
             return fail(
                 value,
@@ -140,7 +140,7 @@ impl<'j> Scope<'j> {
         found
     }
 
-    fn written(&self, value: &'j Value, site: Site<'_>) -> Found<'j, Expr> {
+    fn written(&self, value: &'j Value, site: Site<'_>) -> Parsed<'j, Expr> {
         match value {
             Value::Bool(truth) => Ok(Expr::Number(f64::from(u8::from(*truth)))),
             Value::Number(number) => Ok(Expr::Number(number.as_f64().unwrap_or(f64::NAN))),
@@ -156,7 +156,7 @@ impl<'j> Scope<'j> {
     }
 
     /// Counts parts of expressions, to limit definitions that grow exponentially when expanded.
-    fn count(&self, value: &'j Value, more: usize) -> Found<'j, ()> {
+    fn count(&self, value: &'j Value, more: usize) -> Parsed<'j, ()> {
         self.parts.set(self.parts.get() + more);
         if self.parts.get() > MOST_PARTS {
             return fail(value, format!("the expressions of the model have more than {MOST_PARTS} parts, the limit"));
@@ -164,7 +164,7 @@ impl<'j> Scope<'j> {
         Ok(())
     }
 
-    fn name(&self, value: &'j Value, name: &'j str, site: Site<'_>) -> Found<'j, Expr> {
+    fn name(&self, value: &'j Value, name: &'j str, site: Site<'_>) -> Parsed<'j, Expr> {
         if let Some(argument) = site.arguments.and_then(|arguments| arguments.get(name)) {
             self.count(value, size(argument))?;
             return Ok(argument.clone());
@@ -177,7 +177,7 @@ impl<'j> Scope<'j> {
     }
 
     /// Expands a definition, unless it is being expanded already.
-    fn defined<T>(&self, value: &'j Value, name: &'j str, write: impl FnOnce() -> Found<'j, T>) -> Found<'j, T> {
+    fn defined<T>(&self, value: &'j Value, name: &'j str, write: impl FnOnce() -> Parsed<'j, T>) -> Parsed<'j, T> {
         if self.open.borrow().contains(&name) {
             return fail(value, format!("the definition of `{name}` is circular"));
         }
@@ -187,7 +187,7 @@ impl<'j> Scope<'j> {
         found
     }
 
-    fn constant_named(&self, value: &'j Value, name: &'j str) -> Found<'j, f64> {
+    fn constant_named(&self, value: &'j Value, name: &'j str) -> Parsed<'j, f64> {
         if let Some(number) = self.values.borrow().get(name) {
             return Ok(*number);
         }
@@ -213,7 +213,7 @@ impl<'j> Scope<'j> {
     }
 
     /// The value of a transient variable in a state: the location's value, otherwise the initial value.
-    fn transient(&self, name: &str, declaration: &'j Value) -> Found<'j, Expr> {
+    fn transient(&self, name: &str, declaration: &'j Value) -> Parsed<'j, Expr> {
         let initial = declaration.get("initial-value").map(|value| self.expression(value, Site::default()));
         let mut found = initial.unwrap_or(Ok(Expr::Number(0.0)))?;
         for LocationValue { location, value, instance } in self.location_values.get(name).into_iter().flatten() {
@@ -223,7 +223,7 @@ impl<'j> Scope<'j> {
         Ok(found)
     }
 
-    fn operation(&self, value: &'j Value, site: Site<'_>) -> Found<'j, Expr> {
+    fn operation(&self, value: &'j Value, site: Site<'_>) -> Parsed<'j, Expr> {
         let op = text(value, "op")?;
         let operand = |key: &str| self.expression(part(value, key)?, site);
         if let Some(op) = binary_operator(op)
@@ -270,7 +270,7 @@ impl<'j> Scope<'j> {
     }
 
     /// A call of a function, expanded.
-    fn function(&self, value: &'j Value, site: Site<'_>) -> Found<'j, Expr> {
+    fn function(&self, value: &'j Value, site: Site<'_>) -> Parsed<'j, Expr> {
         let name = text(value, "function")?;
         let local = site.instance.and_then(|instance| self.local_functions.get(instance)?.get(name));
         let Some(function) = local.or_else(|| self.functions.get(name)) else {

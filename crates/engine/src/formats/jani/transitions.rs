@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::formats::jani::algebra::{Linear, all, binary, call, choose, is, tokens};
 use crate::formats::jani::automata::{Instance, MOST_TRANSITIONS, Step};
-use crate::formats::jani::fail::{Found, expression, fail, list, part, text};
+use crate::formats::jani::fail::{Parsed, expression, fail, list, part, text};
 use crate::formats::jani::guard::Guard;
 use crate::formats::jani::scope::{Named, Scope, Site};
 use crate::net::expr::{BinaryOp, Expr, Function};
@@ -59,7 +59,7 @@ impl<'m, 'j> Maker<'m, 'j> {
     }
 
     /// Creates the transitions of all steps.
-    pub(super) fn make(&mut self, steps: &[Step<'j>]) -> Found<'j, ()> {
+    pub(super) fn make(&mut self, steps: &[Step<'j>]) -> Parsed<'j, ()> {
         let enabled: Vec<Enabled<'_, 'j>> = steps.iter().map(|step| self.enabled(step)).collect::<Result<_, _>>()?;
         self.check_choices(&enabled)?;
         for step in &enabled {
@@ -68,7 +68,7 @@ impl<'m, 'j> Maker<'m, 'j> {
         Ok(())
     }
 
-    fn enabled<'s>(&self, step: &'s Step<'j>) -> Found<'j, Enabled<'s, 'j>> {
+    fn enabled<'s>(&self, step: &'s Step<'j>) -> Parsed<'j, Enabled<'s, 'j>> {
         let (mut sources, mut guards, mut rates) = (Vec::new(), Vec::new(), Vec::new());
         for &(at, edge) in &step.edges {
             sources.push(self.instances[at].location(edge)?);
@@ -92,7 +92,7 @@ impl<'m, 'j> Maker<'m, 'j> {
     }
 
     /// Refuses a model in which two edges without a rate can be enabled together: their order is undefined.
-    fn check_choices(&self, enabled: &[Enabled<'_, 'j>]) -> Found<'j, ()> {
+    fn check_choices(&self, enabled: &[Enabled<'_, 'j>]) -> Parsed<'j, ()> {
         let immediate: Vec<&Enabled<'_, 'j>> = enabled.iter().filter(|step| step.rate.is_none()).collect();
         for (i, second) in immediate.iter().enumerate() {
             for first in &immediate[..i] {
@@ -116,7 +116,7 @@ impl<'m, 'j> Maker<'m, 'j> {
     }
 
     /// Creates a transition for each combination of destinations.
-    fn destinations(&mut self, enabled: &Enabled<'_, 'j>) -> Found<'j, ()> {
+    fn destinations(&mut self, enabled: &Enabled<'_, 'j>) -> Parsed<'j, ()> {
         let mut combinations: Vec<Vec<&'j Value>> = vec![Vec::new()];
         for &(_, edge) in &enabled.step.edges {
             let all = list(edge, "destinations")?;
@@ -145,7 +145,7 @@ impl<'m, 'j> Maker<'m, 'j> {
         destinations: &[&'j Value],
         name: &str,
         only: bool,
-    ) -> Found<'j, ()> {
+    ) -> Parsed<'j, ()> {
         let mut guard = Guard::new(&self.most);
         guard.require(&enabled.guard, true);
         if guard.never {
@@ -201,7 +201,7 @@ impl<'m, 'j> Maker<'m, 'j> {
         guard: &Guard<'_>,
         changes: &mut BTreeMap<PlaceId, Change>,
         additions: &mut Vec<(&'j str, Expr)>,
-    ) -> Found<'j, ()> {
+    ) -> Parsed<'j, ()> {
         let assignments = list(destination, "assignments")?;
         let index = |assignment: &Value| assignment.get("index").and_then(Value::as_i64).unwrap_or(0);
         for assignment in assignments {
@@ -231,7 +231,7 @@ impl<'m, 'j> Maker<'m, 'j> {
 }
 
 /// The change that an assignment makes to the tokens of a place if the guard holds.
-fn change<'j>(assignment: &'j Value, name: &str, place: PlaceId, aim: Expr, guard: &Guard<'_>) -> Found<'j, Change> {
+fn change<'j>(assignment: &'j Value, name: &str, place: PlaceId, aim: Expr, guard: &Guard<'_>) -> Parsed<'j, Change> {
     let wrong = |reason: String| fail(assignment, format!("the assignment to `{name}` {reason}"));
     let difference = binary(BinaryOp::Subtract, aim.clone(), tokens(place));
     let linear = Linear::of(&difference).map(|linear| linear.with(|place| guard.fixed(place)));

@@ -19,22 +19,22 @@ use crate::net::{Arc, ArcKind, ClassId, ClassWeight, PartRef, PlaceId, Transitio
 struct Slot {
     place: PlaceId,
     transition: TransitionId,
-    way: Way,
+    way: Direction,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Way {
+enum Direction {
     In,
     Out,
     Inhibits,
 }
 
-fn slots(arc: &Arc) -> &'static [Way] {
+fn slots(arc: &Arc) -> &'static [Direction] {
     match arc.kind {
-        ArcKind::Input => &[Way::In],
-        ArcKind::Output => &[Way::Out],
-        ArcKind::Inhibitor => &[Way::Inhibits],
-        ArcKind::Test => &[Way::In, Way::Out],
+        ArcKind::Input => &[Direction::In],
+        ArcKind::Output => &[Direction::Out],
+        ArcKind::Inhibitor => &[Direction::Inhibits],
+        ArcKind::Test => &[Direction::In, Direction::Out],
     }
 }
 
@@ -87,7 +87,7 @@ impl Writer<'_> {
             let ends = if arc.input { (&arc.place, transition) } else { (transition, &arc.place) };
             let weight = format!("{},{}", net.classes()[0].id, arc.weight);
             let id = format!("{} to {}", ends.0, ends.1);
-            self.element(&id, ends, &weight, Way::In, "", ONLY_FOR_PIPE);
+            self.element(&id, ends, &weight, Direction::In, "", ONLY_FOR_PIPE);
         }
     }
 
@@ -122,7 +122,7 @@ impl Writer<'_> {
     fn ends(&self, slot: Slot) -> (String, String) {
         let place = self.net.place(slot.place).id.clone();
         let transition = self.net.transition(slot.transition).id.clone();
-        if slot.way == Way::Out { (transition, place) } else { (place, transition) }
+        if slot.way == Direction::Out { (transition, place) } else { (place, transition) }
     }
 
     /// The kind of node that an arc starts from, if the ids are ambiguous.
@@ -180,8 +180,16 @@ impl Writer<'_> {
         found && self.net.classes().len() > 1
     }
 
-    fn element(&mut self, id: &str, ends: (&String, &String), weight: &str, way: Way, inner: &str, instruction: &str) {
-        let kind = if way == Way::Inhibits { "inhibitor" } else { "normal" };
+    fn element(
+        &mut self,
+        id: &str,
+        ends: (&String, &String),
+        weight: &str,
+        way: Direction,
+        inner: &str,
+        instruction: &str,
+    ) {
+        let kind = if way == Direction::Inhibits { "inhibitor" } else { "normal" };
         let _ = writeln!(
             self.xml,
             "<arc id=\"{}\" source=\"{}\" target=\"{}\"><inscription><value>{}</value><graphics/></inscription>{inner}\
@@ -196,10 +204,10 @@ impl Writer<'_> {
     /// Writes an arc as an instruction, which PIPE ignores.
     pub(super) fn arc_instruction(&mut self, arc: &Arc) {
         let (way, kind) = match arc.kind {
-            ArcKind::Input => (Way::In, "normal"),
-            ArcKind::Output => (Way::Out, "normal"),
-            ArcKind::Inhibitor => (Way::Inhibits, "inhibitor"),
-            ArcKind::Test => (Way::In, "test"),
+            ArcKind::Input => (Direction::In, "normal"),
+            ArcKind::Output => (Direction::Out, "normal"),
+            ArcKind::Inhibitor => (Direction::Inhibits, "inhibitor"),
+            ArcKind::Test => (Direction::In, "test"),
         };
         let (source, target) = self.ends(Slot { place: arc.place, transition: arc.transition, way });
         let mut pairs = vec![
@@ -233,7 +241,7 @@ impl Writer<'_> {
         let weights: Vec<_> = sums.into_iter().map(|(class, weight)| ClassWeight { class, weight }).collect();
         let text = self.weights_text(&weights);
         let ends = self.ends(slot);
-        let inhibits = if slot.way == Way::Inhibits { " (inhibits)" } else { "" };
+        let inhibits = if slot.way == Direction::Inhibits { " (inhibits)" } else { "" };
         let mut id = format!("{} to {}{inhibits}", ends.0, ends.1);
         while arc_ids.contains(&*id) {
             id.push('\'');
@@ -291,10 +299,10 @@ impl Writer<'_> {
 }
 
 /// Combined weight of two parallel arcs: the sum for ordinary arcs, the smaller weight for inhibitor arcs.
-fn combined(way: Way, a: Expr, b: Expr) -> Expr {
+fn combined(way: Direction, a: Expr, b: Expr) -> Expr {
     match (way, a.as_number(), b.as_number()) {
-        (Way::Inhibits, Some(x), Some(y)) => Expr::Number(x.min(y)),
-        (Way::Inhibits, ..) => Expr::Call(crate::net::expr::Function::Min, vec![a, b]),
+        (Direction::Inhibits, Some(x), Some(y)) => Expr::Number(x.min(y)),
+        (Direction::Inhibits, ..) => Expr::Call(crate::net::expr::Function::Min, vec![a, b]),
         (_, Some(x), Some(y)) => Expr::Number(x + y),
         _ => Expr::Binary(BinaryOp::Add, Box::new(a), Box::new(b)),
     }

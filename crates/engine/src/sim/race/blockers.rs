@@ -1,4 +1,4 @@
-//! Which transitions of a large group can be enabled, from the range that blocked each of them last.
+//! The transitions of a large group that can be enabled, found from the range that blocked each of them last.
 //!
 //! Between two choices of a group, few markings change: most of its transitions are still blocked by the same range, so that one
 //! comparison suffices for each.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::compile::Program;
-use crate::solve::state_graph::{DrawError, GraphEdge, GraphNode, Shown, StateGraph, in_words};
+use crate::solve::state_graph::{DrawError, GraphEdge, GraphNode, MarkingKind, StateGraph, in_words};
 use crate::solve::untimed::rules::Priorities;
 use crate::solve::untimed::space::MarkingGraph;
 
@@ -27,9 +27,9 @@ pub fn untimed_graph(
     for state in 0..graph.states() {
         graph.marking(state, &mut marking);
         let shown = match graph.steps(state).first() {
-            Some(step) if is_immediate(step.transition) => Shown::Vanishing,
-            None if state < graph.explored() => Shown::Dead,
-            _ => Shown::Tangible,
+            Some(step) if is_immediate(step.transition) => MarkingKind::Vanishing,
+            None if state < graph.explored() => MarkingKind::Dead,
+            _ => MarkingKind::Tangible,
         };
         let node = GraphNode { number: state, shown, marking: in_words(program, &marking), initial: state == 0 };
         drawn.nodes.push(node);
@@ -37,7 +37,7 @@ pub fn untimed_graph(
         for step in graph.steps(state) {
             firings.entry(step.to).or_default().push(program.transition_names[step.transition as usize].to_owned());
         }
-        let immediate = shown == Shown::Vanishing;
+        let immediate = shown == MarkingKind::Vanishing;
         let edges = firings.into_iter().map(|(to, firings)| (to as usize, firings));
         drawn.edges.extend(edges.map(|(to, firings)| GraphEdge { from: state, to, firings, immediate }));
     }

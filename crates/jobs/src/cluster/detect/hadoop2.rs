@@ -70,7 +70,7 @@ impl Detector for Hadoop2 {
         for (position, task) in view.running.iter().enumerate().filter(|(_, task)| task.open) {
             let end = task.start_s + task.elapsed_s / task.score.max(LEAST_PROGRESS);
             let urgency = end - (view.now_s + mean);
-            if end >= view.now_s && urgency > 0.0 && best.is_none_or(|best| urgency > best.urgency) {
+            if urgency > 0.0 && best.is_none_or(|best| urgency > best.urgency) {
                 best = Some(Flag { position, urgency, remedy: Remedy::Copy });
             }
         }

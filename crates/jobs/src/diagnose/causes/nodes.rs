@@ -202,7 +202,7 @@ pub fn meters_of(
             shift: origin - source.clock_offset_s,
         };
         for (what, series, wanted) in [
-            ("processors", &found.cpu, &source.cpu),
+            ("CPU", &found.cpu, &source.cpu),
             ("disk", &found.disk, &source.disk),
             ("network", &found.network, &source.network),
         ] {

@@ -91,7 +91,7 @@ pub(super) fn whole(trace: &JobTrace) -> Whole {
     let span = (bounds.start.seconds(), bounds.start.seconds() + bounds.span);
     let runs = attempts.iter().filter_map(|a| Some((a.stage, a.launch()?.seconds(), a.finish()?.seconds())));
     let found = elapsed(runs, slots, span);
-    let told = Told { trace, whole: bounds.span, slots };
+    let told = JobContext { trace, whole: bounds.span, slots };
     let last = last_stage(attempts);
     let of_stage = |(id, alone): (&StageId, &Alone)| told.of_stage(*id, *alone, last == Some(*id));
     let mut findings: Vec<Finding> = found.stages.iter().filter_map(of_stage).collect();
@@ -106,14 +106,14 @@ fn last_stage(attempts: &[Attempt]) -> Option<StageId> {
     done.max_by_key(|attempt| attempt.finish()).map(|attempt| attempt.stage)
 }
 
-struct Told<'t> {
+struct JobContext<'t> {
     trace: &'t JobTrace,
     /// The time of the whole job \[s\].
     whole: f64,
     slots: f64,
 }
 
-impl Told<'_> {
+impl JobContext<'_> {
     fn of_stage(&self, id: StageId, alone: Alone, is_last: bool) -> Option<Finding> {
         let tasks = self.trace.tasks_of(id).count() as f64;
         let is_long = is_last && alone.time > LONG * self.whole && alone.free > 0.5 * alone.time;

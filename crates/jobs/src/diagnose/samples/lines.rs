@@ -125,16 +125,16 @@ mod tests {
 
     /// The lines with whether each is cut, the warnings with their lines, and the damage.
     #[derive(Debug, Default, PartialEq)]
-    struct Found {
+    struct ReadLines {
         lines: Vec<(String, bool)>,
         warned: Vec<(SampleWarningKind, u64)>,
         damage: Option<String>,
     }
 
-    fn lines(source: impl Read, longest: usize) -> Found {
+    fn lines(source: impl Read, longest: usize) -> ReadLines {
         let (mut source, mut collector) = (BufReader::with_capacity(4, source), Collector::default());
         let mut lines = Lines { longest, ..Lines::new(&mut source) };
-        let mut found = Found::default();
+        let mut found = ReadLines::default();
         while let Some(line) = lines.next(&mut collector) {
             found.lines.push((line.text.into_owned(), line.is_cut));
         }

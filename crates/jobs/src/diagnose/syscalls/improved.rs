@@ -59,7 +59,7 @@ const LEAST_CONFIDENCE: f64 = 0.005;
 const ENOUGH_NODES: usize = 3;
 
 /// A node's data for the comparison.
-struct Seen {
+struct NodeProfile {
     node: String,
     files: Tally,
     connects: Tally,
@@ -68,7 +68,7 @@ struct Seen {
     ends_early: bool,
 }
 
-impl Seen {
+impl NodeProfile {
     fn new(node: &str, files: Tally, connects: Tally, classes: &[ClassCalls; 7]) -> Self {
         let own = CallClass::ALL.into_iter().filter(|class| *class != CallClass::Accept);
         let made = own.map(|class| classes[class.index()].calls).sum();
@@ -78,22 +78,22 @@ impl Seen {
 
 /// The compared data: the nodes of a run to diagnose or of a control run.
 struct View {
-    nodes: Vec<Seen>,
+    nodes: Vec<NodeProfile>,
     pairs: Pairs,
 }
 
 impl View {
     fn of_run(run: &Run) -> Self {
-        let seen = |node: &NodeCalls| Seen {
+        let seen = |node: &NodeCalls| NodeProfile {
             ends_early: node.ends_early,
-            ..Seen::new(&node.node, node.data_files, node.connects(), &node.classes)
+            ..NodeProfile::new(&node.node, node.data_files, node.connects(), &node.classes)
         };
         let nodes = run.nodes.iter().map(seen).collect();
         Self { nodes, pairs: if run.form == Form::Calls { pairs_of(&run.nodes) } else { Pairs::default() } }
     }
 
     fn of_control(run: &ControlRun) -> Self {
-        let seen = |node: &ControlNode| Seen::new(&node.node, node.data_files, node.connects, &node.classes);
+        let seen = |node: &ControlNode| NodeProfile::new(&node.node, node.data_files, node.connects, &node.classes);
         Self { nodes: run.nodes.iter().map(seen).collect(), pairs: run.pairs.clone() }
     }
 
@@ -104,12 +104,12 @@ impl View {
 
     fn levels(&self, by: By, least_calls: u64) -> Vec<Level> {
         let mean = |tally: Tally| tally.mean().filter(|_| tally.calls >= least_calls);
-        let level = |seen: &Seen| match by {
+        let level = |seen: &NodeProfile| match by {
             By::Files => mean(seen.files),
             By::Connects => mean(seen.connects),
             By::Pairs => lower_median(&self.pairs.means_of(&seen.node)),
         };
-        let of = |seen: &Seen| {
+        let of = |seen: &NodeProfile| {
             let (node, made, ends_early) = (seen.node.clone(), seen.made.max(1) as f64, seen.ends_early);
             Some(Level { node, level: level(seen)?, made, ends_early })
         };

@@ -2,7 +2,7 @@
 
 /// A line without its prefix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Said<'l> {
+pub(super) enum LineContent<'l> {
     /// A complete call.
     Whole { name: &'l [u8], rest: &'l [u8] },
     /// A call that ends on a later line; `rest` is the printed part of its arguments.
@@ -30,7 +30,7 @@ pub(super) struct Line<'l> {
     pub(super) process: u64,
     /// Time, in the form used by the log.
     pub(super) time: Option<Time>,
-    pub(super) said: Said<'l>,
+    pub(super) said: LineContent<'l>,
 }
 
 /// A time at the start of a line.
@@ -98,13 +98,13 @@ fn prefix(line: &[u8]) -> (u64, Option<Time>, &[u8]) {
 }
 
 /// Returns the call or event in the rest of a line.
-fn said(body: &[u8]) -> Said<'_> {
+fn said(body: &[u8]) -> LineContent<'_> {
     let text = body.trim_ascii();
     match text {
-        [] | [b'>', ..] => return Said::Aside,
-        [b'-', b'-', b'-', ..] => return Said::Signal,
-        [b'+', b'+', b'+', ..] => return Said::Exit,
-        [b'%', ..] if text.starts_with(b"% time") => return Said::Table,
+        [] | [b'>', ..] => return LineContent::Aside,
+        [b'-', b'-', b'-', ..] => return LineContent::Signal,
+        [b'+', b'+', b'+', ..] => return LineContent::Exit,
+        [b'%', ..] if text.starts_with(b"% time") => return LineContent::Table,
         [b'<', b'.', b'.', b'.', b' ', after @ ..] => return resumed(after),
         _ => {}
     }
@@ -113,27 +113,35 @@ fn said(body: &[u8]) -> Said<'_> {
     let [b'(', rest @ ..] = after else {
         let own =
             text.starts_with(b"strace: ") || text.starts_with(b"Process ") || text.starts_with(b"/usr/bin/strace");
-        return if own { Said::Aside } else { Said::Odd };
+        return if own { LineContent::Aside } else { LineContent::Odd };
     };
     if name.is_empty() {
-        return Said::Odd;
+        return LineContent::Odd;
     }
     if let Some(rest) = rest.strip_suffix(BEGUN) {
-        return Said::Begins { name, rest };
+        return LineContent::Begins { name, rest };
     }
     // the tracer detached in the middle of the call, which counts as its end
-    if rest.ends_with(GONE) || end_of_arguments(rest).is_some() { Said::Whole { name, rest } } else { Said::Cut }
+    if rest.ends_with(GONE) || end_of_arguments(rest).is_some() {
+        LineContent::Whole { name, rest }
+    } else {
+        LineContent::Cut
+    }
 }
 
 /// Parses `name resumed>rest`, or `name resumed> rest` of strace before 5.
-fn resumed(after: &[u8]) -> Said<'_> {
+fn resumed(after: &[u8]) -> LineContent<'_> {
     let end = after.iter().position(|&byte| !is_name(byte)).unwrap_or(after.len());
     let (name, after) = after.split_at(end);
-    let Some(rest) = after.strip_prefix(b" resumed>") else { return Said::Odd };
+    let Some(rest) = after.strip_prefix(b" resumed>") else { return LineContent::Odd };
     if let Some(rest) = rest.strip_suffix(BEGUN) {
-        return Said::Begins { name, rest };
+        return LineContent::Begins { name, rest };
     }
-    if rest.ends_with(GONE) || end_of_arguments(rest).is_some() { Said::Ends { name, rest } } else { Said::Cut }
+    if rest.ends_with(GONE) || end_of_arguments(rest).is_some() {
+        LineContent::Ends { name, rest }
+    } else {
+        LineContent::Cut
+    }
 }
 
 fn is_name(byte: u8) -> bool {
@@ -298,7 +306,7 @@ mod tests {
 
     fn whole_call(line: &str) -> (u64, Option<Time>, String, Ending<'_>) {
         let taken = take_apart(line.as_bytes());
-        let Said::Whole { name, rest } = taken.said else { panic!("{line}: {taken:?}") };
+        let LineContent::Whole { name, rest } = taken.said else { panic!("{line}: {taken:?}") };
         (taken.process, taken.time, String::from_utf8_lossy(name).into_owned(), ending(rest).unwrap())
     }
 
@@ -391,7 +399,7 @@ mod tests {
         #[test]
         fn no_bytes_make_it_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..80)) {
             let line = take_apart(&bytes);
-            if let Said::Whole { rest, .. } | Said::Ends { rest, .. } = line.said {
+            if let LineContent::Whole { rest, .. } | LineContent::Ends { rest, .. } = line.said {
                 let _ = ending(rest);
             }
             let _ = (quoted(&bytes), unescaped(&bytes), inet_address(&bytes), decorated_address(&bytes));
@@ -400,7 +408,7 @@ mod tests {
         #[test]
         fn no_line_like_text_makes_it_panic(text in r#"(\[pid +|[0-9]{1,5} )?[0-9:.]{0,9} ?(<\.\.\. )?[a-z]{0,4}( resumed>)?[("\\)= <>0-9.x-]{0,24}( <unfinished \.\.\.>)?"#) {
             let line = take_apart(text.as_bytes());
-            if let Said::Whole { rest, .. } | Said::Ends { rest, .. } = line.said {
+            if let LineContent::Whole { rest, .. } | LineContent::Ends { rest, .. } = line.said {
                 let _ = ending(rest);
             }
         }

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 use std::path::{Path, PathBuf};
 
 use crate::diagnose::syscalls::error::SyscallError;
-use crate::diagnose::syscalls::line::{Said, take_apart};
+use crate::diagnose::syscalls::line::{LineContent, take_apart};
 use crate::diagnose::syscalls::observed::NodeCalls;
 use crate::diagnose::syscalls::settings::ReadSettings;
 use crate::diagnose::syscalls::stream::{Invocations, Stream};
@@ -88,13 +88,13 @@ fn looks_like_strace(head: &[u8]) -> bool {
     for line in head.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n")).map(trimmed) {
         let taken = take_apart(line);
         match taken.said {
-            Said::Table => return true,
-            Said::Whole { .. } | Said::Begins { .. } | Said::Ends { .. }
+            LineContent::Table => return true,
+            LineContent::Whole { .. } | LineContent::Begins { .. } | LineContent::Ends { .. }
                 if taken.process > 0 || taken.time.is_some() || line.ends_with(b">") =>
             {
                 calls += 1;
             }
-            Said::Aside | Said::Signal | Said::Exit => {}
+            LineContent::Aside | LineContent::Signal | LineContent::Exit => {}
             _ => others += 1,
         }
     }

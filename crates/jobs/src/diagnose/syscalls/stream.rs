@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::diagnose::syscalls::class::CallClass;
 use crate::diagnose::syscalls::invocation::{Extremes, key};
 use crate::diagnose::syscalls::line::{
-    EPOCH, Said, Time, decorated_address, ending, inet_address, quoted, take_apart, unescaped,
+    EPOCH, LineContent, Time, decorated_address, ending, inet_address, quoted, take_apart, unescaped,
 };
 use crate::diagnose::syscalls::observed::{Form, NodeCalls};
 use crate::diagnose::syscalls::settings::ReadSettings;
@@ -98,36 +98,36 @@ impl<'s> Stream<'s> {
             self.note_time(time);
         }
         match taken.said {
-            Said::Whole { name, rest } => {
+            LineContent::Whole { name, rest } => {
                 self.calls.lines.whole += 1;
                 self.whole(taken.process, name, rest, line);
             }
-            Said::Begins { name, rest } => {
+            LineContent::Begins { name, rest } => {
                 self.calls.lines.begun += 1;
                 self.begins(taken.process, name, rest, line);
             }
-            Said::Ends { name, rest } => {
+            LineContent::Ends { name, rest } => {
                 self.calls.lines.resumed += 1;
                 self.ends(taken.process, name, rest, line);
             }
-            Said::Signal => self.calls.lines.signals += 1,
-            Said::Exit => {
+            LineContent::Signal => self.calls.lines.signals += 1,
+            LineContent::Exit => {
                 self.calls.lines.exits += 1;
                 if let Some(open) = self.open.remove(&taken.process) {
                     self.never_ended(open.class);
                 }
             }
-            Said::Aside => {}
-            Said::Table => {
+            LineContent::Aside => {}
+            LineContent::Table => {
                 self.in_table = true;
                 self.totals.head(line);
             }
-            Said::Odd | Said::Cut if !whole => {
+            LineContent::Odd | LineContent::Cut if !whole => {
                 self.calls.cut = true;
                 self.odd.add(OddKind::CutCall, self.calls.lines.lines, line);
             }
-            Said::Cut => self.odd.add(OddKind::CutCall, self.calls.lines.lines, line),
-            Said::Odd => self.odd.add(OddKind::UnknownLine, self.calls.lines.lines, line),
+            LineContent::Cut => self.odd.add(OddKind::CutCall, self.calls.lines.lines, line),
+            LineContent::Odd => self.odd.add(OddKind::UnknownLine, self.calls.lines.lines, line),
         }
     }
 

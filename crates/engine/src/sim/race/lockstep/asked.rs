@@ -31,7 +31,7 @@ pub(super) struct Impulse {
 
 /// The question that lanes answer.
 #[derive(Clone, Debug)]
-pub(super) struct Asked {
+pub(super) struct LaneQuestion {
     pub(super) aim: Aim,
     /// Per transition: its row in the notes of a lane. The timed transitions come first, in their order.
     pub(super) rows: Vec<u32>,
@@ -55,7 +55,7 @@ pub(super) struct Asked {
     pub(super) initial: Vec<u32>,
 }
 
-impl Asked {
+impl LaneQuestion {
     /// Converts a question about a program; adds the reasons why that is impossible to `obstacles`.
     pub(super) fn new(program: &Program, question: &Question, clock: Clock, obstacles: &mut Vec<String>) -> Self {
         let rows = rows(program);

@@ -2,7 +2,7 @@
 
 use crate::rng::{event_block, exponential};
 use crate::sim::clock::NEVER;
-use crate::sim::race::lockstep::asked::{Aim, Asked};
+use crate::sim::race::lockstep::asked::{Aim, LaneQuestion};
 use crate::sim::race::lockstep::guard::Guard;
 use crate::sim::race::lockstep::lanes::{LANES, Lane, Values};
 use crate::sim::race::lockstep::ledger::Ledger;
@@ -265,7 +265,7 @@ impl<S: Sum> State<S> {
 
     /// Collects the quantities that depend on the time in a marking, for lanes in which time has passed since `before`.
     #[inline(always)]
-    fn watch_time(&mut self, asked: &Asked, level: Level, before: &Lane<u64>) {
+    fn watch_time(&mut self, asked: &LaneQuestion, level: Level, before: &Lane<u64>) {
         if !asked.snapshots.is_empty() {
             let mut due = 0_u64;
             for l in 0..LANES {
@@ -295,7 +295,7 @@ impl<S: Sum> State<S> {
 
     /// Collects the rewards of the firings, evaluated in the marking before the firings.
     #[inline(always)]
-    fn reward(&mut self, asked: &Asked, level: Level, chosen: &Lane<u32>) {
+    fn reward(&mut self, asked: &LaneQuestion, level: Level, chosen: &Lane<u32>) {
         for impulse in &asked.impulses {
             let value = self.values.of(&impulse.value, &self.marking, level);
             let sums = &mut self.ledger.rewards[impulse.reward];
@@ -307,7 +307,7 @@ impl<S: Sum> State<S> {
     }
 
     #[inline(always)]
-    fn look_for_goal(&mut self, asked: &Asked, level: Level) {
+    fn look_for_goal(&mut self, asked: &LaneQuestion, level: Level) {
         let mut reached = Lane::of(GOAL);
         match &asked.aim {
             Aim::None => return,

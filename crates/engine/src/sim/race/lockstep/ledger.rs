@@ -1,6 +1,6 @@
 //! Notes of each lane while its replication runs.
 
-use crate::sim::race::lockstep::asked::Asked;
+use crate::sim::race::lockstep::asked::LaneQuestion;
 use crate::sim::race::lockstep::lanes::{LANES, Lane};
 
 /// Stands for first and last firing of a transition that has not fired.
@@ -38,7 +38,7 @@ pub(super) struct Ledger {
 
 impl Ledger {
     /// Notes without any entries.
-    pub(super) fn new(asked: &Asked) -> Self {
+    pub(super) fn new(asked: &LaneQuestion) -> Self {
         let rows = asked.rows.len() + 1;
         let some = |needed: bool| if needed { LANES * rows } else { 0 };
         Self {
@@ -53,7 +53,7 @@ impl Ledger {
     }
 
     /// Starts a replication in one lane.
-    pub(super) fn begin(&mut self, asked: &Asked, lane: usize) {
+    pub(super) fn begin(&mut self, asked: &LaneQuestion, lane: usize) {
         let range = lane * self.rows..(lane + 1) * self.rows;
         if let Some(seen) = self.seen.get_mut(range.clone()) {
             seen.fill(UNSEEN);
@@ -104,7 +104,7 @@ impl Ledger {
     /// Takes the due snapshots of one lane: the snapshots before `to`, and at the end also the snapshots at `to`.
     #[cold]
     #[inline(never)]
-    pub(super) fn take(&mut self, asked: &Asked, marking: &[Lane<u32>], lane: usize, to: u64, is_end: bool) {
+    pub(super) fn take(&mut self, asked: &LaneQuestion, marking: &[Lane<u32>], lane: usize, to: u64, is_end: bool) {
         let row = lane * asked.snapshots.len();
         while self.due[lane] < to || (is_end && self.due[lane] == to) {
             let taken = self.taken[lane] as usize;
@@ -116,7 +116,7 @@ impl Ledger {
     }
 
     /// The snapshots of one lane.
-    pub(super) fn snapshots(&self, asked: &Asked, lane: usize) -> &[f64] {
+    pub(super) fn snapshots(&self, asked: &LaneQuestion, lane: usize) -> &[f64] {
         let row = lane * asked.snapshots.len();
         &self.values[row..row + self.taken[lane] as usize]
     }
@@ -128,7 +128,7 @@ impl Ledger {
     }
 
     /// Integral of the tokens of every counter over time in ticks, from the end of the warm-up to `end`, which is later.
-    pub(super) fn areas(&self, asked: &Asked, lane: usize, end: u64, areas: &mut Vec<i128>) {
+    pub(super) fn areas(&self, asked: &LaneQuestion, lane: usize, end: u64, areas: &mut Vec<i128>) {
         areas.clear();
         areas.extend(asked.initial.iter().map(|&tokens| i128::from(tokens) * i128::from(end - asked.warm_up)));
         for (tally, changes) in self.tallies[lane * self.rows..].iter().zip(&asked.changes) {

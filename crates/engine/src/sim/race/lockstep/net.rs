@@ -6,7 +6,7 @@ use crate::net::expr::BinaryOp;
 use crate::sim::clock::Clock;
 use crate::sim::question::Question;
 use crate::sim::race::direct_law::DirectLaw;
-use crate::sim::race::lockstep::asked::Asked;
+use crate::sim::race::lockstep::asked::LaneQuestion;
 use crate::sim::race::lockstep::guard::{Bound, Guard, guard};
 use crate::sim::race::lockstep::immediate::Immediates;
 use crate::sim::race::lockstep::lanes::Values;
@@ -56,7 +56,7 @@ pub(super) struct Net {
     pub(super) transitions: Vec<Transition>,
     pub(super) changes: Vec<Changes>,
     pub(super) immediates: Immediates,
-    pub(super) asked: Asked,
+    pub(super) asked: LaneQuestion,
     /// Number of integer units in a rate of 1/s; a power of two. A rate that depends on the marking has `round(rate *
     /// servers * scale)` units, at least 1 if it is not 0.
     pub(super) scale: f64,
@@ -80,7 +80,7 @@ impl Net {
         law: DirectLaw,
     ) -> Result<Self, Vec<String>> {
         let mut obstacles = obstacles(program);
-        let asked = Asked::new(program, question, clock, &mut obstacles);
+        let asked = LaneQuestion::new(program, question, clock, &mut obstacles);
         let immediates = Immediates::new(program, question, &asked.rows, &mut obstacles);
         let transitions: Option<Vec<Transition>> =
             program.timed.iter().map(|&t| transition(program, t as usize, law)).collect();

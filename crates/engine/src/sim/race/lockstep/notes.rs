@@ -1,6 +1,6 @@
 //! Results of finished replications. They are kept until they can be added to the samples in replication order.
 
-use crate::sim::race::lockstep::asked::Asked;
+use crate::sim::race::lockstep::asked::LaneQuestion;
 use crate::sim::race::lockstep::kernel::State;
 use crate::sim::race::lockstep::lanes::Lane;
 use crate::sim::race::lockstep::ledger::UNSEEN;
@@ -9,7 +9,7 @@ use crate::sim::samples::Samples;
 /// The notes of the replications of one call.
 #[derive(Debug)]
 pub(super) struct Notes<'a> {
-    asked: &'a Asked,
+    asked: &'a LaneQuestion,
     /// Number of floats per replication: tokens, throughputs, rewards and snapshots.
     width: usize,
     floats: Vec<f64>,
@@ -22,7 +22,7 @@ pub(super) struct Notes<'a> {
 
 impl<'a> Notes<'a> {
     /// Allocates room for this many replications.
-    pub(super) fn new(asked: &'a Asked, replications: usize) -> Self {
+    pub(super) fn new(asked: &'a LaneQuestion, replications: usize) -> Self {
         let tokens = if asked.tokens { asked.initial.len() } else { 0 };
         let throughput = if asked.throughput { asked.rows.len() } else { 0 };
         let width = tokens + throughput + asked.rewards + asked.snapshots.len();
