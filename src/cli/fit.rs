@@ -6,14 +6,14 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use tailspn::fit::{
-    FitError, FittedJobs, FittedStages, HadoopConf, ObservedJob, ObservedRun, fit_job, fit_jobs, fit_stages_alongside,
+    FitError, FittedJobs, FittedStages, HadoopConf, ObservedJob, ObservedRun, fit_jobs, fit_stages_alongside,
     is_mapreduce, observe, observe_job,
 };
-use tailspn::job_time::{CheckedFit, add_residuals, check_fit, check_stages};
+use tailspn::job_time::{CheckedFit, add_residuals, check_stages, other_jobs};
 use tailspn::plan::JobPlan;
 use tailspn::report::{fit_jobs_report, fit_report};
 use tailspn::trace::{JobTrace, ReadOptions};
-use tailspn::watch::Unwatched;
+use tailspn::watch::Quiet;
 
 use crate::cli::args::FitArgs;
 use crate::cli::exit::Exit;
@@ -22,14 +22,10 @@ use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
 use crate::cli::study::estimate_failure;
 use crate::cli::trace::{LogChoice, all_logs, load, tell_warnings};
-use crate::cli::watch::{catch_interrupt, interrupted};
+use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
 /// Bytes per MB.
 const MB: f64 = 1_048_576.0;
-
-/// Maximum number of other jobs of a log from whose times the constants of the plan's section `[residual]` are
-/// computed.
-const MOST_OTHERS: usize = 100;
 
 /// A fitted model: the printed report, and the plan.
 struct Fitted {
@@ -108,20 +104,22 @@ fn model(args: &FitArgs, terminal: &Terminal) -> Result<Option<Model>, Failure> 
         return Ok(None);
     }
     let jobs: Vec<&JobTrace> = traces.iter().filter_map(FitInput::job).collect();
-    match &traces[..] {
+    let model = match &traces[..] {
         [] => Err(usage("a configuration without a log; also pass the job's history".to_owned())),
         _ if args.others().next().is_some() && !jobs.is_empty() => {
             Err(usage("`--alongside` applies only to Spark logs".to_owned()))
         }
-        all if jobs.len() == all.len() => job(&jobs, &confs, args).map(Some),
+        all if jobs.len() == all.len() => job(&jobs, &confs, args, terminal),
         _ if !jobs.is_empty() => {
             Err(usage("logs of both MapReduce and Spark; a fit needs logs of one kind".to_owned()))
         }
         _ if !confs.is_empty() || !args.job.is_empty() => {
             Err(usage("a *_conf.xml and --job apply only to MapReduce logs".to_owned()))
         }
-        _ => stages(traces, args, terminal).map(Some),
-    }
+        _ => stages(traces, args, terminal),
+    };
+    // an error of stopped work has no meaning
+    if interrupted() { Ok(None) } else { model.map(Some) }
 }
 
 /// Reads the logs, each of a different run. Of Spark logs, only the necessary data is kept.
@@ -195,7 +193,8 @@ fn stages(seen: Vec<FitInput>, args: &FitArgs, terminal: &Terminal) -> Result<Mo
         .collect();
     let others = others_of(args, terminal)?;
     let mut fitted = fit_stages_alongside(&runs, &others).map_err(|error| refused(&error))?;
-    check_stages(&mut fitted, &Unwatched).map_err(|error| estimate_failure(&error))?;
+    let progress = Progress::new(terminal.shows_progress(), "replications");
+    check_stages(&mut fitted, &progress).map_err(|error| estimate_failure(&error))?;
     Ok(Model::Stages(Box::new(fitted)))
 }
 
@@ -217,7 +216,7 @@ fn others_of(args: &FitArgs, terminal: &Terminal) -> Result<Vec<ObservedRun>, Fa
 }
 
 /// Fits the plan of a MapReduce job to one recorded job or several.
-fn job(traces: &[&JobTrace], confs: &[&PathBuf], args: &FitArgs) -> Result<Model, Failure> {
+fn job(traces: &[&JobTrace], confs: &[&PathBuf], args: &FitArgs, terminal: &Terminal) -> Result<Model, Failure> {
     let conf = match confs {
         [] => None,
         [path] => {
@@ -233,8 +232,9 @@ fn job(traces: &[&JobTrace], confs: &[&PathBuf], args: &FitArgs) -> Result<Model
         return Err(usage(format!("{sizes} input sizes for {jobs} jobs; specify one for each job")));
     }
     let mut all = fit_jobs(&observed, conf.as_ref(), &inputs, args.level).map_err(|error| refused(&error))?;
-    let others = others(traces, &observed, conf.as_ref(), args.level);
-    let checked = add_residuals(&mut all, &others).map_err(|error| estimate_failure(&error))?;
+    let progress = Progress::new(terminal.shows_progress(), "jobs");
+    let others = other_jobs(traces, &observed, conf.as_ref(), args.level, &progress);
+    let checked = add_residuals(&mut all, &others, &Quiet(&progress)).map_err(|error| estimate_failure(&error))?;
     Ok(Model::Jobs(Box::new(all), checked))
 }
 
@@ -267,22 +267,6 @@ fn wanted_jobs(traces: &[&JobTrace], args: &FitArgs) -> Result<Vec<ObservedJob>,
         }
     }
     Ok(found)
-}
-
-/// Returns the other jobs of the logs, each with the estimate of a plan fitted to that job. A plan of several jobs does not
-/// need them.
-fn others(traces: &[&JobTrace], fitted: &[ObservedJob], conf: Option<&HadoopConf>, level: f64) -> Vec<CheckedFit> {
-    if fitted.len() > 1 {
-        return Vec::new();
-    }
-    let is_other = |id: &str| fitted.iter().all(|job| job.id != id);
-    let ids =
-        traces.iter().flat_map(|trace| trace.applications.iter().map(move |application| (trace, &application.id)));
-    let check = |(trace, id): (&&JobTrace, &String)| {
-        let fitted = fit_job(&observe_job(trace, Some(id)).ok()?, conf, None, level).ok()?;
-        check_fit(&fitted).ok()
-    };
-    ids.filter(|(_, id)| is_other(id)).take(MOST_OTHERS).filter_map(check).collect()
 }
 
 pub(crate) fn refused(error: &FitError) -> Failure {

@@ -9,8 +9,6 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::cli_report::browser;
-
 /// Longest wait for an answer of the driver, or for a condition; machines may be slow.
 const HANGS: Duration = Duration::from_secs(60);
 
@@ -62,7 +60,11 @@ impl Browser {
             "goog:loggingPrefs": { "browser": "ALL" },
             "goog:chromeOptions": { "binary": binary(), "args": args },
         });
-        let opened = page.call("POST", "/session", &json!({ "capabilities": { "alwaysMatch": wanted } }));
+        let capabilities = json!({ "capabilities": { "alwaysMatch": wanted } });
+        // on a busy machine, a browser may end as it starts
+        let mut tries = (0..2).map(|_| page.answer("POST", "/session", &capabilities));
+        let opened = tries.find(|answer| answer["error"].is_null());
+        let opened = opened.unwrap_or_else(|| page.call("POST", "/session", &capabilities));
         page.session = format!("/session/{}", opened["sessionId"].as_str().unwrap());
         // the fields of a page come after its scripts have asked for them
         page.post("/timeouts", &json!({ "implicit": 10_000 }));
@@ -72,6 +74,13 @@ impl Browser {
 
     /// Sends a request to the driver, which must succeed.
     fn call(&self, method: &str, path: &str, body: &Value) -> Value {
+        let value = self.answer(method, path, body);
+        assert!(value.get("error").is_none_or(Value::is_null), "{path}: {}", value["message"]);
+        value
+    }
+
+    /// The driver's answer to a request: the value asked for, or an object with an `error`.
+    fn answer(&self, method: &str, path: &str, body: &Value) -> Value {
         let (host, body) = (&self.host, body.to_string());
         let mut stream = TcpStream::connect(host).unwrap();
         stream.set_read_timeout(Some(HANGS)).unwrap();
@@ -88,9 +97,7 @@ impl Browser {
         let mut bytes = vec![0; length];
         reader.read_exact(&mut bytes).unwrap();
         let answer: Value = serde_json::from_slice(&bytes).unwrap();
-        let value = &answer["value"];
-        assert!(value.get("error").is_none_or(Value::is_null), "{path}: {}", value["message"]);
-        value.clone()
+        answer["value"].clone()
     }
 
     fn post(&self, path: &str, body: &Value) -> Value {
@@ -183,6 +190,17 @@ impl Drop for Browser {
         let _ = self.driver.kill();
         let _ = self.driver.wait();
     }
+}
+
+/// The browser: `$TAILSPN_CHROMIUM`, else one that is installed.
+fn browser() -> String {
+    let named = std::env::var("TAILSPN_CHROMIUM").ok();
+    let names = ["chromium", "chromium-browser", "google-chrome"].map(str::to_owned);
+    let works = |name: &String| {
+        Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
+    };
+    let found = named.into_iter().chain(names).find(works);
+    found.expect("no Chromium: install it (Debian: `apt-get install chromium`), or name it in $TAILSPN_CHROMIUM")
 }
 
 /// The path of Chromium; the driver does not search for it.

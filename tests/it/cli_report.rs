@@ -1,14 +1,13 @@
 //! `report` as a person uses it: the page in a browser, its numbers against the JSON, pictures as files, files that are no results.
 
-use std::io::Read as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tailspn::report::read_json;
 use tempfile::TempDir;
 
+use crate::browser::Browser;
 use crate::cli::{assert_shown, data, shown, text_of, tool};
 
 /// A name that is markup, for all that lets itself be named.
@@ -172,109 +171,40 @@ const SHOWN: [(&str, &str); 24] = [
     ("hours.json", "hours.json"),
 ];
 
-/// Opens the page in frames as wide as a phone and as a screen, and lists their contents. Texts of a picture must not
-/// cover each other, nor leave the picture.
-const LOOK: &str = r#"<!doctype html><meta charset="utf-8"><body><script>
-addEventListener('load', () => {
-  const out = [];
-  for (const frame of document.querySelectorAll('iframe')) {
-    const page = frame.contentDocument, wide = frame.clientWidth;
-    const seen = { wide, overflow: page.documentElement.scrollWidth - wide, numbers: [], figures: [], covered: [], outside: [] };
-    for (const one of page.querySelectorAll('data')) {
-      const of = one.closest('[data-result]');
-      seen.numbers.push({ at: one.dataset.json, value: one.value, low: one.dataset.low, high: one.dataset.high,
-                          result: of ? of.dataset.result : null, text: one.textContent });
-    }
-    for (const figure of page.querySelectorAll('figure[data-figure]')) {
-      const svg = [...figure.querySelectorAll('svg')].filter(one => one.getBoundingClientRect().width > 0);
-      seen.figures.push([figure.closest('section').id, figure.dataset.figure, svg.length]);
-      for (const one of svg) {
-        const frame = one.getBoundingClientRect();
-        const boxes = [...one.querySelectorAll('text')].filter(text => text.textContent.trim())
-          .map(text => [text.textContent.trim(), text.getBoundingClientRect()]);
-        boxes.forEach(([name, box], i) => {
-          if (box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1)
-            seen.outside.push([figure.closest('section').id, figure.dataset.figure, name]);
-          for (const [other, b] of boxes.slice(i + 1)) {
-            const across = Math.min(box.right, b.right) - Math.max(box.left, b.left);
-            const down = Math.min(box.bottom, b.bottom) - Math.max(box.top, b.top);
-            // boxes of letters have room above and below
-            if (across > 1 && down > 0.35 * Math.min(box.height, b.height))
-              seen.covered.push([figure.closest('section').id, figure.dataset.figure, name, other]);
-          }
-        });
+/// A script that lists what the page shows. Texts of a picture must not cover each other, nor leave the picture.
+const LOOK: &str = r"
+const root = document.documentElement, section = (figure) => figure.closest('section').id;
+const seen = { wide: innerWidth, overflow: root.scrollWidth - root.clientWidth, numbers: [], figures: [], covered: [], outside: [] };
+for (const one of document.querySelectorAll('data')) {
+  const of = one.closest('[data-result]');
+  seen.numbers.push({ at: one.dataset.json, value: one.value, low: one.dataset.low, high: one.dataset.high,
+                      result: of ? of.dataset.result : null, text: one.textContent });
+}
+for (const figure of document.querySelectorAll('figure[data-figure]')) {
+  const svg = [...figure.querySelectorAll('svg')].filter(one => one.getBoundingClientRect().width > 0);
+  seen.figures.push([section(figure), figure.dataset.figure, svg.length]);
+  for (const one of svg) {
+    const frame = one.getBoundingClientRect();
+    const boxes = [...one.querySelectorAll('text')].filter(text => text.textContent.trim())
+      .map(text => [text.textContent.trim(), text.getBoundingClientRect()]);
+    boxes.forEach(([name, box], i) => {
+      if (box.left < frame.left - 1 || box.right > frame.right + 1 || box.top < frame.top - 1 || box.bottom > frame.bottom + 1)
+        seen.outside.push([section(figure), figure.dataset.figure, name]);
+      for (const [other, b] of boxes.slice(i + 1)) {
+        const across = Math.min(box.right, b.right) - Math.max(box.left, b.left);
+        const down = Math.min(box.bottom, b.bottom) - Math.max(box.top, b.top);
+        // boxes of letters have room above and below
+        if (across > 1 && down > 0.35 * Math.min(box.height, b.height))
+          seen.covered.push([section(figure), figure.dataset.figure, name, other]);
       }
-    }
-    seen.images = [...page.images].map(image => image.naturalWidth);
-    seen.scripts = page.scripts.length;
-    seen.links = [...page.querySelectorAll('[src], [href]')].map(one => (one.getAttribute('src') || one.getAttribute('href')).slice(0, 5));
-    seen.titles = [...page.querySelectorAll('h2')].map(one => one.textContent);
-    out.push(seen);
-  }
-  const pre = document.createElement('pre');
-  pre.id = 'seen';
-  pre.textContent = JSON.stringify(out);
-  document.body.append(pre);
-});
-</script>"#;
-
-/// The browser's view of the page, and its errors.
-fn look(folder: &Results, page: &str) -> (Vec<Value>, String) {
-    let frame = |wide: u32| format!("<iframe src=\"{page}\" style=\"width:{wide}px;height:900px;border:0\"></iframe>");
-    folder.write("look.html", &(LOOK.to_owned() + &[390, 500, 800, 1200].map(frame).concat()));
-    let mut child = Command::new(browser())
-        .args([
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-quic",
-            "--no-first-run",
-            "--disable-dev-shm-usage",
-        ])
-        .args([
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            "--enable-logging=stderr",
-        ])
-        .args(["--allow-file-access-from-files", "--window-size=1300,1000", "--dump-dom"])
-        .arg(format!("--user-data-dir={}", folder.at("browser")))
-        .arg(format!("file://{}", folder.at("look.html")))
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(std::fs::File::create(folder.at("browser.log")).unwrap())
-        .spawn()
-        .unwrap();
-    let mut out = child.stdout.take().unwrap();
-    let reader = std::thread::spawn(move || {
-        let mut text = String::new();
-        out.read_to_string(&mut text).map(|_| text)
     });
-    let started = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if started.elapsed() > Duration::from_secs(120) {
-            child.kill().unwrap();
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let dom = reader.join().unwrap().unwrap();
-    let log = folder.read("browser.log");
-    let found = dom.split_once("<pre id=\"seen\">").and_then(|(_, rest)| rest.split_once("</pre>"));
-    let (found, _) = found.unwrap_or_else(|| panic!("the browser shows nothing:\n{dom:.2000}\n{log}"));
-    let text = found.replace("&lt;", "<").replace("&gt;", ">").replace("&nbsp;", "\u{a0}").replace("&amp;", "&");
-    (serde_json::from_str(&text).unwrap(), log)
+  }
 }
-
-/// The browser: `$TAILSPN_CHROMIUM`, else one that is installed.
-pub(crate) fn browser() -> String {
-    let named = std::env::var("TAILSPN_CHROMIUM").ok();
-    let names = ["chromium", "chromium-browser", "google-chrome"].map(str::to_owned);
-    let works = |name: &String| {
-        Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok()
-    };
-    let found = named.into_iter().chain(names).find(works);
-    found.expect("no Chromium: install it (Debian: `apt-get install chromium`), or name it in $TAILSPN_CHROMIUM")
-}
+seen.images = [...document.images].map(image => image.naturalWidth);
+seen.scripts = document.scripts.length;
+seen.links = [...document.querySelectorAll('[src], [href]')].map(one => (one.getAttribute('src') || one.getAttribute('href')).slice(0, 5));
+seen.titles = [...document.querySelectorAll('h2')].map(one => one.textContent);
+return seen;";
 
 /// Where a number of the page stands: `/pointer` in its own result, or `#i/pointer` in that of number i; and what it stands in.
 fn in_json<'a>(number: &Value, results: &'a [Value]) -> [&'a Value; 2] {
@@ -331,11 +261,12 @@ fn a_browser_shows_the_numbers_of_the_json() {
     data(&[&args[..], &["--force"]].concat());
     assert!(std::fs::read(&page).unwrap() == first);
 
-    let (seen, log) = look(&folder, "page.html");
-    assert!(!log.contains("CONSOLE"), "{log}");
-    assert_eq!(seen.len(), 4);
+    let browser = Browser::open(&format!("file://{page}"));
     let results: Vec<Value> = SHOWN.iter().map(|(_, file)| serde_json::from_str(&folder.read(file)).unwrap()).collect();
-    for page in &seen {
+    for wide in [390, 500, 800, 1200] {
+        browser.show_as([wide, 900], "light");
+        let page = browser.script(LOOK);
+        assert_eq!(page["wide"], wide);
         let numbers = page["numbers"].as_array().unwrap();
         assert!(numbers.len() > 700, "{}", numbers.len());
         numbers.iter().for_each(|number| assert_same(number, in_json(number, &results)));
@@ -352,8 +283,9 @@ fn a_browser_shows_the_numbers_of_the_json() {
         let images = page["images"].as_array().unwrap();
         assert!(images.len() == 3 && images.iter().all(|width| width.as_u64().unwrap() > 100), "{images:?}");
         assert!(page["titles"].as_array().unwrap().contains(&HOSTILE.into()), "{}", page["titles"]);
-        assert_eq!(figures(page), EXPECTED);
+        assert_eq!(figures(&page), EXPECTED);
     }
+    browser.assert_no_errors();
 }
 
 /// Names of the figures of each section, and that each has one picture to be seen.

@@ -60,7 +60,7 @@ fn rows() -> Vec<Vec<Row>> {
             let Ok(observed) = observe_job(&trace, Some(&application.id)) else { continue };
             let Ok(fitted) = fit_job(&observed, None, None, 0.95) else { continue };
             if seen.insert(application.id.clone()) {
-                let checked = check_fit(&fitted).unwrap();
+                let checked = check_fit(&fitted, &Unwatched).unwrap();
                 rows.push(Row { log: log.clone(), fitted, checked });
             }
         }
@@ -150,7 +150,7 @@ fn planned(
     let cluster = observe_cluster(trace, |id| !unknown.contains(id));
     let jobs = sources.iter().map(|m| ObservedJob { cluster: cluster.clone(), ..m.observed.clone() });
     let mut all = fit_jobs(&jobs.collect::<Vec<_>>(), None, &[], 0.95).unwrap();
-    add_residuals(&mut all, others).unwrap();
+    add_residuals(&mut all, others, &Unwatched).unwrap();
     let mut plan = all.fitted.plan;
     let (input, maps) = (target.sum_of_maps(|map| map.input_mb).unwrap(), target.maps.len() as f64);
     plan.job.input_mb = input;
@@ -244,7 +244,7 @@ impl Series {
     fn all() -> Vec<Self> {
         let series = |(log, trace): (String, JobTrace)| {
             let members = members(&trace);
-            let check = |m: &Member| check_fit(&fit_job(&m.observed, None, None, 0.95).ok()?).ok();
+            let check = |m: &Member| check_fit(&fit_job(&m.observed, None, None, 0.95).ok()?, &Unwatched).ok();
             let checked = members.iter().map(check).collect();
             Self { log, trace, members, checked }
         };

@@ -271,7 +271,7 @@ fn jobs_of_two_sizes_tell_what_grows_with_the_data() {
     near(all.fitted.plan.profile.input_mb, 20.0 * 64.0 * 1.5);
     near(all.fitted.plan.profile.load_s, 1.0);
     assert_eq!(all.fitted.plan.run, Some(ONE_JOB));
-    add_residuals(&mut all, &[]).unwrap();
+    add_residuals(&mut all, &[], &Unwatched).unwrap();
     let run = all.fitted.plan.run.clone().unwrap();
     assert_eq!((run.runs, run.degrees_of_freedom as u32), (4, 7));
     assert!(run.sigma > ONE_JOB.sigma, "the job that waited is far from the plan: {run:?}");

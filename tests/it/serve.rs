@@ -12,8 +12,8 @@ use tailspn::compile::{Program, compile};
 use tailspn::net::Net;
 use tailspn::semantics::{Candidates, can_fire, find_candidates, fire};
 
+use crate::browser::Browser;
 use crate::cli::{data, tool};
-use crate::cli_report::browser;
 
 /// Longest wait for an answer; machines may be slow.
 pub(crate) const HANGS: Duration = Duration::from_secs(60);
@@ -383,47 +383,26 @@ fn a_plan_of_stages_has_its_own_fields() {
     assert_eq!(without_times(answer["result"].clone()), without_times(expected));
 }
 
-/// The page as HTML after its scripts ran in a browser. The browser reports nothing, so the policy refused no script and no style.
-fn shown_by_browser(server: &Server) -> String {
-    let folder = tempfile::tempdir().unwrap();
-    let log = folder.path().join("browser.log");
-    let mut child = Command::new(browser())
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"])
-        .args(["--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update"])
-        .args(["--enable-logging=stderr", "--virtual-time-budget=5000", "--dump-dom"])
-        .arg(format!("--user-data-dir={}", folder.path().join("browser").display()))
-        .arg(server.address())
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(std::fs::File::create(&log).unwrap())
-        .spawn()
-        .unwrap();
-    let mut out = child.stdout.take().unwrap();
-    let reader = std::thread::spawn(move || {
-        let mut text = String::new();
-        out.read_to_string(&mut text).map(|_| text)
-    });
-    let started = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if started.elapsed() > HANGS {
-            child.kill().unwrap();
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let log = std::fs::read_to_string(log).unwrap();
-    assert!(!log.contains("CONSOLE"), "{log}");
-    reader.join().unwrap().unwrap()
+/// The page as HTML once a condition in JavaScript holds. The browser reports no error, so the policy refused no script and no style.
+fn html_when(server: &Server, condition: &str) -> String {
+    let page = Browser::open(&server.address());
+    page.wait(condition);
+    page.assert_no_errors();
+    page.script("return document.documentElement.outerHTML").as_str().unwrap().to_owned()
 }
 
 #[test]
 fn a_browser_shows_both_pages() {
-    let page = shown_by_browser(&Server::start(&["models/textbook/immediate_conflict.xml"]));
+    let server = Server::start(&["models/textbook/immediate_conflict.xml"]);
+    let page = html_when(&server, "document.querySelector('.movable') && document.querySelector('.marking td')");
     let count = |what: &str| page.matches(what).count();
     assert_eq!(count("role=\"button\" aria-label="), 9, "a button for each transition\n{page}");
     assert_eq!(count("movable"), 2, "arrive and gate_opens can fire\n{page}");
     assert_eq!(count("<td>source</td><td>1</td>"), 1, "{page}");
 
-    let page = shown_by_browser(&Server::start(&["models/mapreduce/all-at-once.toml"]));
+    let server = Server::start(&["models/mapreduce/all-at-once.toml"]);
+    let shown = "document.body.innerText.includes('2000 replications.') && document.querySelectorAll('svg').length > 4";
+    let page = html_when(&server, shown);
     for row in ["mean, exact</td><td>85.24 s", "p95, exact", "p99, exact", "mean, simulated", "p99, simulated"] {
         assert!(page.contains(row), "{row}\n{page}");
     }
@@ -464,9 +443,10 @@ fn names_of_a_log_never_become_markup() {
         assert!(!text.contains("<script>") && !text.contains("<img src=x"), "{part}: {text}");
         assert!(text.contains("&lt;script&gt;"), "{part} shows the name: {text}");
     }
-    let page = shown_by_browser(&server);
+    let shown =
+        "document.querySelector('.picture.timeline') && document.body.innerText.includes('Why tasks were slow')";
+    let page = html_when(&server, shown);
     assert!(!page.contains("<script>") && !page.contains("<img src=\"x\""), "{page}");
-    assert!(page.contains("class=\"picture timeline\"") && page.contains("Why tasks were slow"), "{page}");
     assert!(!page.contains("class=\"problem\""), "{page}");
 }
 

@@ -91,7 +91,7 @@ choices! {
         "wall" = Some(Clock::Wall), "`strace -c -w`";
         "processor" = Some(Clock::Processor), "`strace -c`";
     }
-    /// How invocations of two runs are compared.
+    /// Comparison of the invocations of two runs.
     MatchingChoice(Matching) {
         "literal" = Matching::Literal, "All arguments must be equal";
         "stable" = Matching::Stable, "Memory addresses and peer ports are ignored";

@@ -17,7 +17,7 @@ use crate::cli::values;
 pub(crate) struct NetArgs {
     /// PIPE XML of any version, PNML, a GreatSPN project or `.net`, or JANI; `-` is standard input
     pub(crate) net: std::path::PathBuf,
-    /// How to read a file if PIPE 4.3 and PIPE 5 disagree: `sensible` (the most likely meaning), `pipe4` or `pipe5`;
+    /// Meaning of a file on which PIPE 4.3 and PIPE 5 disagree: `sensible` (the most likely meaning), `pipe4` or `pipe5`;
     /// may be repeated
     ///
     /// With NAME= for one question only: missing_priority, missing_inscription, odd_boolean, id_case, undeclared_class,

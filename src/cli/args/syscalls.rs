@@ -56,7 +56,7 @@ pub(crate) struct SyscallProfileArgs {
     /// Folder with data of the job; may be repeated [default: all except system folders]
     #[arg(long, value_name = "FOLDER", help_heading = "Learning")]
     pub(crate) data: Vec<String>,
-    /// How invocations are compared: exactly, or ignoring memory addresses and peer ports
+    /// Comparison of invocations: exactly, or ignoring memory addresses and peer ports
     #[arg(long, value_enum, default_value = "stable", help_heading = "Learning")]
     pub(crate) matching: MatchingChoice,
     /// Upper end of the first interval of the histogram of times, in seconds

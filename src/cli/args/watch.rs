@@ -59,7 +59,7 @@ pub(crate) struct WatchArgs {
     /// Minimum probability of being a straggler at which a task is flagged (adaptive)
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, help_heading = "Rule")]
     pub(crate) confidence: Option<f64>,
-    /// How the rule `paper` compares a task with its peers ("50% smaller than the median"): below median / (1 + DIFF),
+    /// Comparison of a task with its peers by the rule `paper` ("50% smaller than the median"): below median / (1 + DIFF),
     /// below half of the median, or not at all
     #[arg(long, value_enum, default_value = "diff", help_heading = "Rule")]
     pub(crate) peers: PeerChoice,

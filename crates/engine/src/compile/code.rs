@@ -4,7 +4,9 @@ use crate::net::expr::Leaf;
 use crate::net::expr::{BinaryOp, Function, UnaryOp};
 use crate::net::{ClassId, Expr, Net, PlaceId};
 
-/// Maximum stack depth of a [`Code`].
+/// Depth of the stack of most codes; it is cleared for each evaluation.
+const SMALL_STACK: usize = 8;
+/// Maximum depth of a stack without an allocation.
 const STACK: usize = 32;
 
 /// One step of a stack program.
@@ -148,6 +150,7 @@ impl Code {
             [Op::Number(value)] => value,
             [Op::Tokens(counter)] => tokens(counter),
             [Op::Tokens(counter), Op::Number(value), Op::Binary(op)] => op.apply(tokens(counter), value),
+            _ if self.depth <= SMALL_STACK => self.run(tokens, &mut [0.0; SMALL_STACK]),
             _ if self.depth <= STACK => self.run(tokens, &mut [0.0; STACK]),
             _ => self.run(tokens, &mut vec![0.0; self.depth]),
         }

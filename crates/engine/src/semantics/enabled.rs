@@ -1,6 +1,6 @@
 //! Enabling of transitions: conditions, degree, and rate.
 
-use crate::compile::{Firing, Program};
+use crate::compile::{DynamicArc, Firing, Program};
 use crate::net::{ArcKind, Servers};
 use crate::semantics::fault::Fault;
 
@@ -28,49 +28,62 @@ fn static_enabled(program: &Program, t: usize, marking: &[u32]) -> bool {
         })
 }
 
-/// The value of a dynamic arc weight: rounded to the nearest integer.
+/// The value of a dynamic arc weight: rounded to the nearest integer, halves up.
 pub(super) fn arc_weight(program: &Program, t: usize, value: f64) -> Result<u32, Fault> {
-    let whole = value.round();
-    if (0.0..f64::from(u32::MAX)).contains(&whole) {
-        Ok(whole as u32)
+    if value > -0.5 && value < f64::from(u32::MAX) - 0.5 {
+        // `as` cuts off the fraction; without a call, unlike `round`
+        let below = value as u32;
+        Ok(below + u32::from(value - f64::from(below) >= 0.5))
     } else {
         Err(Fault::bad_value(program, t, "arc weight", value))
     }
 }
 
+/// Calls `work` with room for the weights of `arcs` dynamic arcs; without an allocation if they are few.
+pub(super) fn with_weights<R>(arcs: usize, work: impl FnOnce(&mut [u32]) -> R) -> R {
+    const FEW: usize = 8;
+    if arcs <= FEW { work(&mut [0; FEW][..arcs]) } else { work(&mut vec![0; arcs]) }
+}
+
+/// The part of [`is_enabled`] that depends on arcs of dynamic weight.
 fn dynamic_enabled(program: &Program, t: usize, marking: &[u32]) -> Result<bool, Fault> {
-    let classes = program.classes();
-    let mut growth: Vec<(usize, i64)> = Vec::new();
-    // several arcs may consume from the same counter, so their weights are summed
-    let mut taken: Vec<(u32, u64)> = Vec::new();
-    for arc in program.dynamic.row(t) {
+    with_weights(program.dynamic.row(t).len(), |weights| dynamic_arcs_allow(program, t, marking, weights))
+}
+
+/// [`dynamic_enabled`], with room for the weights of the arcs.
+fn dynamic_arcs_allow(program: &Program, t: usize, marking: &[u32], weights: &mut [u32]) -> Result<bool, Fault> {
+    let arcs = program.dynamic.row(t);
+    for (arc, slot) in arcs.iter().zip(&mut *weights) {
         let weight = arc_weight(program, t, arc.weight.eval(marking))?;
         let held = marking[arc.counter as usize];
-        let grows = match arc.kind {
+        match arc.kind {
             ArcKind::Test if held < weight => return Ok(false),
             ArcKind::Inhibitor if held >= weight => return Ok(false),
-            ArcKind::Test | ArcKind::Inhibitor => continue,
-            ArcKind::Output => i64::from(weight),
-            ArcKind::Input => {
-                match taken.iter_mut().find(|(counter, _)| *counter == arc.counter) {
-                    Some((_, sum)) => *sum += u64::from(weight),
-                    None => taken.push((arc.counter, u64::from(weight))),
-                }
-                -i64::from(weight)
-            }
-        };
-        let place = arc.counter as usize / classes;
-        match growth.iter_mut().find(|(p, _)| *p == place) {
-            Some((_, sum)) => *sum += grows,
-            None => growth.push((place, grows)),
+            _ => *slot = weight,
         }
     }
-    let enough = taken.iter().all(|&(counter, sum)| u64::from(marking[counter as usize]) >= sum);
-    Ok(enough
-        && growth.iter().all(|&(place, grows)| {
-            let room = program.capacity[place].map_or(i64::MAX, i64::from);
-            grows <= 0 || i64::try_from(program.tokens_in(place, marking)).is_ok_and(|n| n + grows <= room)
-        }))
+    let moves = |arc: &DynamicArc| matches!(arc.kind, ArcKind::Input | ArcKind::Output);
+    let place = |arc: &DynamicArc| arc.counter as usize / program.classes();
+    let moving = || arcs.iter().zip(&*weights).filter(|(arc, _)| moves(arc));
+    for (arc, _) in moving() {
+        // several arcs may take from the same counter
+        if arc.kind == ArcKind::Input {
+            let same = moving().filter(|(other, _)| other.kind == ArcKind::Input && other.counter == arc.counter);
+            if same.map(|(_, &weight)| u64::from(weight)).sum::<u64>() > u64::from(marking[arc.counter as usize]) {
+                return Ok(false);
+            }
+        }
+        let Some(most) = program.capacity[place(arc)] else { continue };
+        let at_place = moving().filter(|(other, _)| place(other) == place(arc));
+        let growth: i64 = at_place
+            .map(|(other, &weight)| if other.kind == ArcKind::Output { i64::from(weight) } else { -i64::from(weight) })
+            .sum();
+        let tokens = i128::from(program.tokens_in(place(arc), marking)) + i128::from(growth);
+        if growth > 0 && tokens > i128::from(most) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Returns the number of times that `t` could fire simultaneously. This number is 0 if `t` is disabled, and 1 if `t`

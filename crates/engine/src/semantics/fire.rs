@@ -2,7 +2,7 @@
 
 use crate::compile::Program;
 use crate::net::ArcKind;
-use crate::semantics::enabled::arc_weight;
+use crate::semantics::enabled::{arc_weight, with_weights};
 use crate::semantics::fault::Fault;
 
 /// Fires `t`, which must be enabled in `marking`.
@@ -23,18 +23,21 @@ pub fn fire(program: &Program, t: usize, marking: &mut [u32]) -> Result<(), Faul
 
 /// All weights are evaluated in the marking before the firing.
 fn fire_dynamic(program: &Program, t: usize, marking: &mut [u32]) -> Result<(), Fault> {
-    let mut changes = Vec::with_capacity(program.dynamic.row(t).len());
-    for arc in program.dynamic.row(t) {
-        let sign = match arc.kind {
-            ArcKind::Input => -1,
-            ArcKind::Output => 1,
-            ArcKind::Inhibitor | ArcKind::Test => continue,
-        };
-        changes.push((arc.counter, sign * i64::from(arc_weight(program, t, arc.weight.eval(marking))?)));
-    }
-    // tokens are consumed before others are produced, so that no place overflows in between
-    changes.sort_by_key(|&(_, by)| by);
-    changes.into_iter().try_for_each(|(counter, by)| add(program, t, marking, counter, by))
+    let arcs = program.dynamic.row(t);
+    with_weights(arcs.len(), |weights| {
+        for (arc, slot) in arcs.iter().zip(&mut *weights) {
+            if matches!(arc.kind, ArcKind::Input | ArcKind::Output) {
+                *slot = arc_weight(program, t, arc.weight.eval(marking))?;
+            }
+        }
+        // tokens are consumed before others are produced, so that no place overflows in between
+        for (kind, sign) in [(ArcKind::Input, -1), (ArcKind::Output, 1)] {
+            for (arc, &weight) in arcs.iter().zip(&*weights).filter(|(arc, _)| arc.kind == kind) {
+                add(program, t, marking, arc.counter, sign * i64::from(weight))?;
+            }
+        }
+        Ok(())
+    })
 }
 
 #[inline(always)]

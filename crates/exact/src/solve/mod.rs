@@ -15,6 +15,7 @@
 mod absorb;
 mod ask;
 mod ask_error;
+mod average_result;
 mod averages;
 mod canonical;
 #[cfg(test)]
@@ -39,6 +40,7 @@ mod marking;
 mod packed;
 mod passage;
 mod passage_error;
+mod passage_result;
 mod paths;
 mod phase_grid;
 mod phases;
@@ -49,6 +51,7 @@ mod reward;
 mod search;
 mod series_parallel;
 mod solution;
+mod solution_error;
 mod space;
 mod sparse;
 mod state_graph;
@@ -68,6 +71,7 @@ mod zero_rates;
 pub use absorb::{AbsorbError, Absorption, absorption};
 pub use ask::Asking;
 pub use ask_error::AskError;
+pub use average_result::AverageResult;
 pub use averages::Averages;
 pub use chain::{Chain, ChainProblem};
 pub use coverability::{Cover, Coverability, CoverabilityError, Ignored, OMEGA, Pump, coverability};
@@ -83,13 +87,15 @@ pub use grid::{CompletionTime, GridError, GridSettings};
 pub use linear::{LinearError, LinearMethod, LinearOutcome, LinearSettings};
 pub use passage::{Passage, PassageMoments, PassageSettings, passage};
 pub use passage_error::PassageError;
+pub use passage_result::PassageResult;
 pub use paths::Paths;
 pub use phases::{Expanded, PhaseError, PhaseObstacle, expand_phases, expand_phases_except};
 pub use rates::{RateRow, Rates};
 pub use reach::{Limits, explore, explore_canonical};
 pub use reward::{RewardAt, accumulated_until, expected, rewards_at};
 pub use series_parallel::{SeriesParallelError, completion_time, is_series_parallel};
-pub use solution::{AverageResult, FEW_STATES, PassageResult, Solution, SolutionError, Solve, StateResult};
+pub use solution::{FEW_STATES, Solution, Solve, StateResult};
+pub use solution_error::SolutionError;
 pub use space::{Peak, StateSpace};
 pub use state_graph::{
     DrawError, Drawing, GraphEdge, GraphNode, MarkingKind, StateGraph, coverability_graph, reachability_graph,

@@ -6,25 +6,25 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::compile::{Code, CompileError, Program, compile, lower};
-use crate::estimate::Measured;
+use crate::compile::{Code, Program, compile, lower};
 use crate::fold::{Keep, fold_markings};
 use crate::net::expr::{Expr, ExprError};
-use crate::net::{Delay, LookupError, Net, PlaceKey, Timing, TransitionKey};
-use crate::semantics::Fault;
-use crate::solve::averages::Averages;
-use crate::solve::explore_error::{ExploreError, Incomplete};
-use crate::solve::grid::{CompletionTime, GridError, GridSettings};
+use crate::net::{Delay, Net, Timing};
+use crate::solve::average_result::{AverageResult, Explored};
+use crate::solve::explore_error::Incomplete;
+use crate::solve::fixed_delays::{FixedDelayStates, is_fixed};
+use crate::solve::grid::GridSettings;
 use crate::solve::linear::LinearSettings;
-use crate::solve::passage::{Passage, PassageSettings, passage_of};
-use crate::solve::passage_error::PassageError;
-use crate::solve::phases::{PhaseError, expand_phases};
+use crate::solve::passage::{PassageSettings, passage_of};
+use crate::solve::passage_result::{FixedDelayTime, Method, PassageResult};
+use crate::solve::phases::{expand_phases, expand_phases_except};
 use crate::solve::reach::{Limits, explore};
-use crate::solve::reward::expected;
-use crate::solve::series_parallel::{SeriesParallelError, completion_time, is_series_parallel};
+use crate::solve::series_parallel::{completion_time, is_series_parallel};
+use crate::solve::solution_error::SolutionError;
 use crate::solve::space::StateSpace;
-use crate::solve::steady::{SteadyError, steady_state};
-use crate::solve::transient::{TransientError, TransientSettings, transient};
+use crate::solve::steady::steady_state;
+use crate::solve::transient::{TransientSettings, transient};
+use crate::solve::until::Until;
 use crate::solve::verdict::Verdicts;
 use crate::watch::{Unwatched, Watch};
 
@@ -63,7 +63,8 @@ impl Solve for Net {
 
 /// An exact solution of a net, started by [`Solve::solution`]. Without a goal, a passage time is the time to a dead marking.
 ///
-/// Erlang and hyperexponential delays become exponential phases; other delays have no exact solution.
+/// Erlang and hyperexponential delays become exponential phases. Deterministic and empirical delays are solved if no two of them
+/// are enabled together; other delays have no exact solution.
 #[derive(Clone)]
 #[must_use = "a solution computes nothing until one of its questions is called"]
 pub struct Solution<'a> {
@@ -72,51 +73,6 @@ pub struct Solution<'a> {
     limits: Limits,
     fold: bool,
     watch: &'a dyn Watch,
-}
-
-/// Reason why an exact solution of a net cannot be computed.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SolutionError {
-    /// The net cannot be compiled.
-    #[error(transparent)]
-    Compile(#[from] CompileError),
-    /// Delays that phases cannot represent; simulation is possible.
-    #[error(transparent)]
-    Phases(#[from] PhaseError),
-    /// An expression that does not fit the net.
-    #[error(transparent)]
-    Expression(#[from] ExprError),
-    /// An expression without a finite value in a state.
-    #[error(transparent)]
-    Fault(#[from] Fault),
-    /// The states cannot be explored.
-    #[error(transparent)]
-    Explore(#[from] ExploreError),
-    /// The net has more states than the limits allow; higher limits or simulation are possible.
-    #[error(transparent)]
-    Incomplete(#[from] Incomplete),
-    /// The passage time cannot be computed.
-    #[error(transparent)]
-    Passage(#[from] PassageError),
-    /// The completion time of a schedule cannot be computed from its parts.
-    #[error(transparent)]
-    Parts(#[from] SeriesParallelError),
-    /// A number of a completion time cannot be computed.
-    #[error(transparent)]
-    Grid(#[from] GridError),
-    /// The steady state cannot be computed.
-    #[error(transparent)]
-    Steady(#[from] SteadyError),
-    /// The probabilities at a time cannot be computed.
-    #[error(transparent)]
-    Transient(#[from] TransientError),
-    /// The net can reach a dead marking, so it has no steady state; the passage time to the dead marking exists.
-    #[error("{dead} of the markings are dead, so the net has no steady state")]
-    Dead {
-        /// Number of dead markings.
-        dead: usize,
-    },
 }
 
 impl<'a> Solution<'a> {
@@ -177,6 +133,10 @@ impl<'a> Solution<'a> {
                 return Ok(PassageResult(Method::Parts(Box::new(time))));
             }
         }
+        if let Some((_, states)) = self.find_fixed(self.goal)? {
+            let time = FixedDelayTime::new(states, self.watch)?;
+            return Ok(PassageResult(Method::FixedDelays(Box::new(time))));
+        }
         let Explored { space, .. } = self.find_folded()?;
         space.complete()?;
         let targets = space.marked(if self.goal.is_some() { space.goals() } else { space.dead() });
@@ -191,12 +151,20 @@ impl<'a> Solution<'a> {
     /// A net that can reach a dead marking, or a net that cannot be compiled, expanded to phases or explored
     /// within the limits.
     pub fn steady_state(self) -> Result<AverageResult, SolutionError> {
-        let found = Arc::new(self.find(None)?);
-        let dead = found.space.dead().len();
-        if dead > 0 {
-            return Err(SolutionError::Dead { dead });
+        let linear = LinearSettings::watched(self.watch);
+        let lives = |space: &StateSpace| match space.dead().len() {
+            0 => Ok(()),
+            dead => Err(SolutionError::Dead { dead }),
+        };
+        if let Some((net, states)) = self.find_fixed(None)? {
+            lives(&states.space)?;
+            let found = states.steady(&linear, &TransientSettings::watched(self.watch))?;
+            let averages = states.steady_averages(&found)?;
+            return Ok(AverageResult::new(self.net, &explored(net, states), averages, found.steady.probabilities));
         }
-        let steady = steady_state(found.space.complete()?, &LinearSettings::watched(self.watch))?;
+        let found = Arc::new(self.find(None)?);
+        lives(&found.space)?;
+        let steady = steady_state(found.space.complete()?, &linear)?;
         AverageResult::of(self.net, &found, steady.probabilities)
     }
 
@@ -207,6 +175,14 @@ impl<'a> Solution<'a> {
     /// A negative time, a time that is too large for the rates of the net, or a net that cannot be compiled, expanded to
     /// phases or explored within the limits.
     pub fn at(self, times: &[f64]) -> Result<Vec<AverageResult>, SolutionError> {
+        if let Some((net, states)) = self.find_fixed(None)? {
+            let found = states.at(times, self.watch)?;
+            let averages = (0..times.len()).map(|at| states.averages(&found, at)).collect::<Result<Vec<_>, _>>()?;
+            let (all, states) = (averages.into_iter().zip(found.probabilities), explored(net, states));
+            return Ok(all
+                .map(|(averages, probabilities)| AverageResult::new(self.net, &states, averages, probabilities))
+                .collect());
+        }
         let found = Arc::new(self.find(None)?);
         let all = transient(found.space.complete()?, times, &TransientSettings::watched(self.watch))?;
         all.probabilities.into_iter().map(|probabilities| AverageResult::of(self.net, &found, probabilities)).collect()
@@ -235,6 +211,21 @@ impl<'a> Solution<'a> {
         let is_general = |timing: &Timing| matches!(timing, Timing::Timed { delay: Delay::General(_), .. });
         let general = self.net.transitions().iter().any(|transition| is_general(&transition.timing));
         Ok(if general { Cow::Owned(expand_phases(self.net)?.net) } else { Cow::Borrowed(self.net) })
+    }
+
+    /// Explores a net with fixed delays up to the goal; `None` if it has no such delays.
+    fn find_fixed(&self, goal: Option<&str>) -> Result<Option<(Net, FixedDelayStates)>, SolutionError> {
+        let fixed =
+            |timing: &Timing| matches!(timing, Timing::Timed { delay: Delay::General(law), .. } if is_fixed(law));
+        if !self.net.transitions().iter().any(|transition| fixed(&transition.timing)) {
+            return Ok(None);
+        }
+        let goal = goal.map(|text| self.net.expression(text)).transpose()?;
+        let net = expand_phases_except(self.net, is_fixed)?.net;
+        let goal: Option<Code> = goal.map(|goal| lower(&net, &goal));
+        let until = Until { goal: goal.as_ref(), avoid: None };
+        let states = FixedDelayStates::explore(&compile(&net)?, until, &self.limits, self.watch)?;
+        Ok(Some((net, states)))
     }
 
     fn explore(&self, net: Net, goal: Option<&Expr>) -> Result<Explored, SolutionError> {
@@ -283,157 +274,9 @@ impl std::fmt::Debug for Solution<'_> {
     }
 }
 
-/// The states of a net, with its delays as phases.
-#[derive(Clone, Debug)]
-struct Explored {
-    net: Net,
-    program: Program,
-    space: StateSpace,
-}
-
-/// The exact distribution of a passage time \[s\].
-#[derive(Debug)]
-pub struct PassageResult<'a>(Method<'a>);
-
-/// Method for a passage time.
-#[derive(Debug)]
-enum Method<'a> {
-    States(Box<Passage<'a>>),
-    Parts(Box<CompletionTime>),
-}
-
-impl PassageResult<'_> {
-    /// Returns the probability of ever reaching the goal; exactly 1 if nothing else is possible.
-    pub fn probability(&self) -> f64 {
-        match &self.0 {
-            Method::States(time) => time.probability(),
-            Method::Parts(_) => 1.0,
-        }
-    }
-
-    /// Returns the mean \[s\].
-    ///
-    /// # Errors
-    ///
-    /// [`PassageError::InfiniteMean`] if the probability of reaching the goal is below 1.
-    pub fn mean(&self) -> Result<Measured, SolutionError> {
-        Ok(match &self.0 {
-            Method::States(time) => Measured::exact(time.moments()?.mean, LEVEL),
-            Method::Parts(time) => time.mean(),
-        })
-    }
-
-    /// Returns the standard deviation \[s\].
-    ///
-    /// # Errors
-    ///
-    /// [`PassageError::InfiniteMean`] if the probability of reaching the goal is below 1.
-    pub fn standard_deviation(&self) -> Result<f64, SolutionError> {
-        Ok(match &self.0 {
-            Method::States(time) => time.moments()?.variance.sqrt(),
-            Method::Parts(time) => time.standard_deviation(),
-        })
-    }
-
-    /// Returns the shortest time \[s\] by which the goal is reached with probability `p`, between 0 and 1.
-    ///
-    /// # Errors
-    ///
-    /// A probability that is not below the probability of ever reaching the goal, or a time that is too large for the
-    /// rates of the net.
-    pub fn quantile(&mut self, p: f64) -> Result<Measured, SolutionError> {
-        Ok(match &mut self.0 {
-            Method::States(time) => Measured::exact(time.quantile(p)?, LEVEL),
-            Method::Parts(time) => time.quantile(p)?,
-        })
-    }
-
-    /// Returns the probability of having reached the goal by `seconds`.
-    ///
-    /// # Errors
-    ///
-    /// A time that is negative or too large for the rates of the net.
-    pub fn cdf(&mut self, seconds: f64) -> Result<Measured, SolutionError> {
-        Ok(match &mut self.0 {
-            Method::States(time) => Measured::exact(time.cdf(seconds)?, LEVEL),
-            Method::Parts(time) => time.cdf(seconds),
-        })
-    }
-}
-
-/// Confidence level of a number without a confidence interval.
-const LEVEL: f64 = 0.0;
-
-/// Exact averages over the states of a net, by name.
-#[derive(Clone, Debug)]
-pub struct AverageResult {
-    /// The original net, without phases; its places and transitions come first in the net that was solved.
-    net: Net,
-    found: Arc<Explored>,
-    averages: Averages,
-    probabilities: Vec<f64>,
-}
-
-impl AverageResult {
-    fn of(net: &Net, found: &Arc<Explored>, probabilities: Vec<f64>) -> Result<Self, SolutionError> {
-        let averages = found.space.averages(&found.program, &probabilities)?;
-        Ok(Self { net: net.clone(), found: Arc::clone(found), averages, probabilities })
-    }
-
-    /// Returns the mean number of tokens of all classes in a place.
-    ///
-    /// # Errors
-    ///
-    /// An unknown place.
-    pub fn tokens(&self, place: impl Into<PlaceKey>) -> Result<f64, LookupError> {
-        let place = self.net.place_of(&place.into())?.index();
-        let classes = self.net.classes().len();
-        Ok(self.averages.tokens[place * classes..(place + 1) * classes].iter().sum())
-    }
-
-    /// Returns the mean number of tokens of one class in a place.
-    ///
-    /// # Errors
-    ///
-    /// An unknown place or class.
-    pub fn tokens_of(&self, place: impl Into<PlaceKey>, class: &str) -> Result<f64, LookupError> {
-        let (place, class) = (self.net.place_of(&place.into())?, self.net.class_of(class)?);
-        Ok(self.averages.tokens[place.index() * self.net.classes().len() + class.index()])
-    }
-
-    /// Returns the probabilities of 0, 1, 2, … tokens of all classes in a place, up to its bound; empty for bounds above 100,000.
-    ///
-    /// # Errors
-    ///
-    /// An unknown place.
-    pub fn distribution(&self, place: impl Into<PlaceKey>) -> Result<&[f64], LookupError> {
-        Ok(&self.averages.distributions[self.net.place_of(&place.into())?.index()])
-    }
-
-    /// Returns the firings per second of a transition.
-    ///
-    /// # Errors
-    ///
-    /// An unknown transition.
-    pub fn throughput(&self, transition: impl Into<TransitionKey>) -> Result<f64, LookupError> {
-        Ok(self.averages.throughputs[self.net.transition_of(&transition.into())?.index()])
-    }
-
-    /// Returns the mean of an expression over the marking; for a condition such as `#(queue) >= 5`, the mean is a
-    /// probability.
-    ///
-    /// # Errors
-    ///
-    /// An invalid expression, or an expression that has no finite value in a state.
-    pub fn mean_of(&self, expression: &str) -> Result<f64, SolutionError> {
-        let values = self.found.space.values(&self.found.net.code(expression)?, &format!("`{expression}`"))?;
-        Ok(expected(&self.probabilities, &values))
-    }
-
-    /// Returns the number of states.
-    pub fn states(&self) -> usize {
-        self.found.space.states()
-    }
+/// The states of a net with fixed delays, for averages.
+fn explored(net: Net, FixedDelayStates { program, space, .. }: FixedDelayStates) -> Arc<Explored> {
+    Arc::new(Explored { net, program, space })
 }
 
 /// All states of a net.

@@ -17,8 +17,9 @@ impl PhaseLaw {
         found.into_iter().map(|value| value / mean).collect()
     }
 
-    /// Returns the quantile up to a constant factor.
+    /// Returns the quantile up to a constant factor; finite also for a probability that was rounded to 0 or 1.
     fn unscaled_quantile(&self, p: f64) -> f64 {
+        let p = p.clamp(f64::MIN_POSITIVE, 1.0 - 0.5 * f64::EPSILON);
         let exponential = -(-p).ln_1p();
         match self {
             Self::Exponential => exponential,
@@ -47,7 +48,8 @@ impl PhaseLaw {
                 let mut sorted = samples.clone();
                 sorted.sort_by(f64::total_cmp);
                 // `as` is fine: a share of the number of samples
-                sorted.get((p * sorted.len() as f64) as usize).copied().unwrap_or(1.0)
+                let at = ((p * sorted.len() as f64) as usize).min(sorted.len().saturating_sub(1));
+                sorted.get(at).copied().unwrap_or(1.0)
             }
         }
     }
@@ -283,6 +285,26 @@ mod tests {
             let share = 0.5 * (1.0 + 0.8_f64.sqrt());
             let below = 1.0 - share * (-2.0 * share * x).exp() - (1.0 - share) * (-2.0 * (1.0 - share) * x).exp();
             assert!((below - p).abs() < 1e-12, "{x}, {below} instead of {p}");
+        }
+    }
+
+    /// A draw may be so close to 0 or 1 that its probability is rounded to it.
+    #[test]
+    fn probabilities_rounded_to_zero_and_one_have_quantiles() {
+        let laws = [
+            PhaseLaw::Exponential,
+            PhaseLaw::Erlang(3),
+            PhaseLaw::Erlang(500),
+            PhaseLaw::Hyperexponential { cv: 2.0 },
+            PhaseLaw::Lognormal { cv: 0.5 },
+            PhaseLaw::Empirical { samples: (1..=1_000).map(f64::from).collect() },
+        ];
+        for law in laws {
+            let [least, middle, most] = [0.0, 0.5, 1.0].map(|p| law.unscaled_quantile(p));
+            assert!(
+                0.0 <= least && least < middle && middle < most && most < 1_000.0 * middle,
+                "{law:?}: {least} {most}"
+            );
         }
     }
 

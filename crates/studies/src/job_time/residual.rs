@@ -8,17 +8,20 @@
 use std::time::Duration;
 
 use crate::error::StudyError;
-use crate::fit::{FittedJob, FittedJobs, ONE_JOB};
+use crate::fit::{FittedJob, FittedJobs, HadoopConf, ONE_JOB, ObservedJob, fit_job, observe_job};
 use crate::job_time::job::{EstimateMethod, estimate_job};
 use crate::mapreduce::{Plan, Residual};
 use crate::runs::RunSpread;
 use crate::sim::Ensemble;
-use crate::watch::Unwatched;
+use crate::trace::JobTrace;
+use crate::watch::{Quiet, Watch};
 
 /// Number of replications of a check; they determine the mean of a fitted job to about 1%.
 pub const CHECK_REPLICATIONS: u64 = 400;
 /// Maximum wall time for a job's replications; a job of thousands of tasks gets fewer replications.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// Maximum number of other jobs of a history that are fitted and estimated for the residual constants of one job's plan.
+pub const MOST_OTHERS: usize = 100;
 /// Minimum number of jobs to determine both constants.
 const ENOUGH_FOR_WAVES: usize = 8;
 /// Number of rounds in which the two medians are computed in turn; they converge in a few.
@@ -35,26 +38,55 @@ pub struct CheckedFit {
     pub waves: u64,
 }
 
-/// Estimates a fitted plan, without the constants of its section `[residual]`, at the size of its test job.
+/// Estimates a fitted plan, without the constants of its section `[residual]`, at the size of its test job. `watch` may stop the
+/// work; the estimate is then that of the replications so far.
 ///
 /// # Errors
 ///
-/// The errors of [`estimate_job`].
-pub fn check_fit(fitted: &FittedJob) -> Result<CheckedFit, StudyError> {
+/// The errors of [`estimate_job`]; [`StudyError::NoReplication`] if no replication finished.
+pub fn check_fit(fitted: &FittedJob, watch: &dyn Watch) -> Result<CheckedFit, StudyError> {
     let plan = Plan { residual: Residual::default(), ..fitted.plan.clone() };
-    let estimate_s = mean_of(&plan)?;
+    let estimate_s = mean_of(&plan, watch)?;
     Ok(CheckedFit { actual_s: fitted.run_s, estimate_s, waves: plan.waves().iter().sum() })
+}
+
+/// Returns the jobs of histories to which a plan was not fitted, at most [`MOST_OTHERS`], each with the estimate of a plan that is
+/// fitted to that job. Jobs that cannot be fitted are left out. A plan that was fitted to several jobs needs no others, so there are
+/// none. `watch` receives the number of jobs, and may stop the work.
+pub fn other_jobs(
+    histories: &[&JobTrace],
+    fitted: &[ObservedJob],
+    conf: Option<&HadoopConf>,
+    level: f64,
+    watch: &dyn Watch,
+) -> Vec<CheckedFit> {
+    if fitted.len() > 1 {
+        return Vec::new();
+    }
+    let all = histories.iter().flat_map(|history| history.applications.iter().map(move |job| (history, &job.id)));
+    let others: Vec<_> = all.filter(|(_, id)| fitted.iter().all(|job| job.id != **id)).take(MOST_OTHERS).collect();
+    let planned = others.len() as u64;
+    let check = |(done, (history, id)): (u64, (&&JobTrace, &String))| {
+        watch.progress(done, planned);
+        let fitted = fit_job(&observe_job(history, Some(id)).ok()?, conf, None, level).ok()?;
+        check_fit(&fitted, &Quiet(watch)).ok()
+    };
+    (0..).zip(others).take_while(|_| !watch.stopped()).filter_map(check).collect()
 }
 
 /// Adds the residual to a fitted plan, and returns for each job the estimate without the residual. If the plan was fitted
 /// to several jobs, the residual constants and the spread between runs come from these jobs. If the plan was fitted to
-/// one job, the constants come from `others`, and the spread is assumed.
+/// one job, the constants come from `others`, and the spread is assumed. `watch` may stop the work, as in [`check_fit`].
 ///
 /// # Errors
 ///
-/// The errors of [`estimate_job`].
-pub fn add_residuals(fitted: &mut FittedJobs, others: &[CheckedFit]) -> Result<Vec<CheckedFit>, StudyError> {
-    let checked = check_jobs(fitted)?;
+/// The errors of [`check_fit`].
+pub fn add_residuals(
+    fitted: &mut FittedJobs,
+    others: &[CheckedFit],
+    watch: &dyn Watch,
+) -> Result<Vec<CheckedFit>, StudyError> {
+    let checked = check_jobs(fitted, watch)?;
     if fitted.jobs.len() == 1 {
         fitted.fitted.add_residual(residual_of(others), "other jobs of the log over their estimates");
         return Ok(checked);
@@ -72,12 +104,12 @@ pub fn add_residuals(fitted: &mut FittedJobs, others: &[CheckedFit]) -> Result<V
 
 /// Estimates a plan that was fitted to several jobs, without the constants of its section `[residual]`, at the size of
 /// each job.
-fn check_jobs(fitted: &FittedJobs) -> Result<Vec<CheckedFit>, StudyError> {
+fn check_jobs(fitted: &FittedJobs, watch: &dyn Watch) -> Result<Vec<CheckedFit>, StudyError> {
     let at = |job: &FittedJob| FittedJob {
         plan: Plan { job: job.plan.job.clone(), ..fitted.fitted.plan.clone() },
         ..job.clone()
     };
-    fitted.jobs.iter().map(|job| check_fit(&at(job))).collect()
+    fitted.jobs.iter().map(|job| check_fit(&at(job), watch)).collect()
 }
 
 /// Returns the spread of whole runs around the estimates of one plan that was fitted to all of them, shrunk towards
@@ -103,13 +135,9 @@ pub fn run_spread(jobs: &[CheckedFit]) -> RunSpread {
 }
 
 /// Mean job time of a plan \[s\], from few replications.
-///
-/// # Errors
-///
-/// The errors of [`estimate_job`]; [`StudyError::NoReplication`] if no replication finished.
-pub fn mean_of(plan: &Plan) -> Result<f64, StudyError> {
+fn mean_of(plan: &Plan, watch: &dyn Watch) -> Result<f64, StudyError> {
     let ensemble = Ensemble { replications: CHECK_REPLICATIONS, max_wall: Some(PATIENCE), ..Ensemble::default() };
-    estimate_job(plan, EstimateMethod::Simulate, &ensemble, &Unwatched)?.mean().ok_or(StudyError::NoReplication)
+    estimate_job(plan, EstimateMethod::Simulate, &ensemble, watch)?.mean().ok_or(StudyError::NoReplication)
 }
 
 /// Returns the residual constants of a job, from the *other* jobs of its history.

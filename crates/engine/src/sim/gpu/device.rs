@@ -104,7 +104,10 @@ pub fn adapters() -> Vec<AdapterFacts> {
 }
 
 pub(in crate::sim::gpu) fn all_adapters() -> Vec<wgpu::Adapter> {
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle_from_env());
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    // a seventh of the time for kernels of debug builds: the line of each statement is counted from the start of the text
+    descriptor.flags.remove(wgpu::InstanceFlags::DEBUG);
+    let instance = wgpu::Instance::new(descriptor.with_env());
     let mut found = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
     found.retain(|adapter| adapter.get_downlevel_capabilities().flags.contains(wgpu::DownlevelFlags::COMPUTE_SHADERS));
     found.sort_by_key(|adapter| AdapterFacts::of(adapter).kind);

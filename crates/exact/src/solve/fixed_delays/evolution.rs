@@ -21,6 +21,8 @@
 //! have a positive probability exactly at a grid point, such as at time 0, are kept separately. The method solves the
 //! Markov renewal equations of \[ChoiKulkarniTrivedi1993\] with uniformisation \[Jensen1953\]; docs/solve.md derives it.
 
+use std::sync::Arc;
+
 use crate::solve::fixed_delays::clock::Clock;
 use crate::solve::fixed_delays::grid::{self, OMITTED, TimeGrid, multiple, window};
 use crate::solve::fixed_delays::{FixedDelayError, FixedDelayStates, Play};
@@ -54,7 +56,7 @@ impl Firings {
 
 /// The states of a net over time.
 pub(super) struct Evolution<'a> {
-    play: &'a Play,
+    play: Arc<Play>,
     watch: &'a dyn Watch,
     clocks: Vec<Clock>,
     /// The states in which delays run, in the order of the clocks.
@@ -84,7 +86,7 @@ pub(super) struct Evolution<'a> {
 pub(super) type Visit<'v> = &'v mut dyn FnMut(usize, &[f64], &[f64]);
 
 impl<'a> Evolution<'a> {
-    pub(super) fn new(states: &'a FixedDelayStates, watch: &'a dyn Watch) -> Result<Self, FixedDelayError> {
+    pub(super) fn new(states: &FixedDelayStates, watch: &'a dyn Watch) -> Result<Self, FixedDelayError> {
         let FixedDelayStates { play, delays, program, .. } = states;
         let exit: Vec<f64> = (0..play.fixed.len()).map(|state| play.exit_rate(state as u32)).collect();
         let jumps = Uniformised::of(&play.rates, &exit);
@@ -107,7 +109,7 @@ impl<'a> Evolution<'a> {
             error: 0.0,
             bytes: 0,
             most_bytes: states.most_bytes,
-            play,
+            play: Arc::clone(play),
             watch,
             clocks,
             delayed,

@@ -16,6 +16,8 @@ mod passage;
 mod steady;
 mod transient;
 
+use std::sync::Arc;
+
 use crate::compile::{Csr, Firing, Program, Value};
 use crate::fold::Symmetry;
 use crate::net::{Law, Memory, Servers};
@@ -47,7 +49,7 @@ pub struct FixedDelayStates {
     pub space: StateSpace,
     /// One truth value per state: true at the goal.
     pub targets: Vec<bool>,
-    play: Play,
+    play: Arc<Play>,
     delays: Vec<Fixed>,
     /// Maximum number of bytes of each further table.
     most_bytes: u64,
@@ -79,7 +81,7 @@ impl FixedDelayStates {
     ) -> Result<Self, FixedDelayError> {
         let UntilStates { program, space, targets } = until.explore(twin, &Symmetry::default(), limits, watch)?;
         space.complete().map_err(FixedDelayError::Incomplete)?;
-        let play = Play::new(&space, &program, &delays)?;
+        let play = Arc::new(Play::new(&space, &program, &delays)?);
         Ok(Self { program, space, targets, play, delays, most_bytes: limits.bytes })
     }
 

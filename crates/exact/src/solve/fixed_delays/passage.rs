@@ -9,7 +9,8 @@ use crate::watch::Watch;
 /// The distribution of the time to the goal of a net with fixed delays.
 pub struct FixedDelayPassage<'a> {
     evolution: Evolution<'a>,
-    states: &'a FixedDelayStates,
+    /// One truth value per state: true at the goal.
+    targets: Vec<bool>,
     watch: &'a dyn Watch,
     /// Per interval: the terms of the probability of having reached the goal.
     intervals: Vec<Vec<f64>>,
@@ -27,8 +28,9 @@ impl FixedDelayStates {
     /// # Errors
     ///
     /// [`FixedDelayError::Zero`] and [`FixedDelayError::NoCommonStep`].
-    pub fn passage<'a>(&'a self, watch: &'a dyn Watch) -> Result<FixedDelayPassage<'a>, FixedDelayError> {
-        Ok(FixedDelayPassage { evolution: Evolution::new(self, watch)?, states: self, watch, intervals: Vec::new() })
+    pub fn passage<'a>(&self, watch: &'a dyn Watch) -> Result<FixedDelayPassage<'a>, FixedDelayError> {
+        let evolution = Evolution::new(self, watch)?;
+        Ok(FixedDelayPassage { evolution, targets: self.targets.clone(), watch, intervals: Vec::new() })
     }
 }
 
@@ -95,7 +97,7 @@ impl FixedDelayPassage<'_> {
     /// Computes the next interval.
     fn next(&mut self) -> Result<(), FixedDelayError> {
         let mut terms = Vec::new();
-        let targets = &self.states.targets;
+        let targets = &self.targets;
         self.evolution.interval(&mut |_, term, _| {
             terms.push(term.iter().zip(targets).filter(|(_, is_target)| **is_target).map(|(p, _)| p).sum());
         })?;
