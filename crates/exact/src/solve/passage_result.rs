@@ -53,7 +53,9 @@ impl<'a> FixedDelayTime<'a> {
     }
 
     fn quantile(&mut self, p: f64) -> Result<f64, FixedDelayError> {
-        if !(0.0 < p && p < self.probability) {
+        /// Rounding error of the distribution: a larger probability might never be reached.
+        const ROUNDING: f64 = 1e-12;
+        if !(0.0 < p && p < self.probability - ROUNDING) {
             return Err(FixedDelayError::NoQuantile { asked: p, probability: self.probability });
         }
         self.distribution()?.quantile(p)
@@ -108,8 +110,8 @@ impl PassageResult<'_> {
     ///
     /// # Errors
     ///
-    /// A probability that is not below the probability of ever reaching the goal, or a time that is too large for the
-    /// rates of the net.
+    /// A probability that is not below the probability of ever reaching the goal (with fixed delays, by at least 1e-12), or a time
+    /// that is too large for the rates of the net.
     pub fn quantile(&mut self, p: f64) -> Result<Measured, SolutionError> {
         Ok(match &mut self.0 {
             Method::States(time) => Measured::exact(time.quantile(p)?, LEVEL),
@@ -200,7 +202,7 @@ mod tests {
         assert!((time.probability() - reached).abs() < 1e-12);
         let error = time.mean().unwrap_err();
         assert!(matches!(error, SolutionError::Passage(PassageError::InfiniteMean { .. })), "{error}");
-        for p in [0.0, reached, f64::NAN] {
+        for p in [0.0, reached, reached + 1e-9, f64::NAN] {
             let error = time.quantile(p).unwrap_err();
             assert!(matches!(error, SolutionError::FixedDelays(FixedDelayError::NoQuantile { .. })), "{error}");
         }

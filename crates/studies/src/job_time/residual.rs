@@ -39,7 +39,7 @@ pub struct CheckedFit {
 }
 
 /// Estimates a fitted plan, without the constants of its section `[residual]`, at the size of its test job. `watch` may stop the
-/// work; the estimate is then that of the replications so far.
+/// work; the estimate is then the mean of the replications so far.
 ///
 /// # Errors
 ///
