@@ -170,10 +170,20 @@ impl Browser {
         self.devtools("Emulation.setEmulatedMedia", &colours);
     }
 
+    /// What the browser reported since the last call, of any level.
+    fn log(&self) -> Vec<Value> {
+        self.post("/se/log", &json!({ "type": "browser" })).as_array().unwrap().clone()
+    }
+
+    /// Fails if the browser reported anything since the last call.
+    pub(crate) fn assert_silent(&self) {
+        let log = self.log();
+        assert!(log.is_empty(), "{log:?}");
+    }
+
     /// Fails if the browser reported an error since the last call.
     pub(crate) fn assert_no_errors(&self) {
-        let log = self.post("/se/log", &json!({ "type": "browser" }));
-        let errors: Vec<_> = log.as_array().unwrap().iter().filter(|entry| entry["level"] == "SEVERE").collect();
+        let errors: Vec<_> = self.log().into_iter().filter(|entry| entry["level"] == "SEVERE").collect();
         assert!(errors.is_empty(), "{errors:?}");
     }
 }

@@ -285,7 +285,7 @@ fn a_browser_shows_the_numbers_of_the_json() {
         assert!(page["titles"].as_array().unwrap().contains(&HOSTILE.into()), "{}", page["titles"]);
         assert_eq!(figures(&page), EXPECTED);
     }
-    browser.assert_no_errors();
+    browser.assert_silent();
 }
 
 /// Names of the figures of each section, and that each has one picture to be seen.

@@ -383,11 +383,11 @@ fn a_plan_of_stages_has_its_own_fields() {
     assert_eq!(without_times(answer["result"].clone()), without_times(expected));
 }
 
-/// The page as HTML once a condition in JavaScript holds. The browser reports no error, so the policy refused no script and no style.
+/// The page as HTML once a condition in JavaScript holds. The browser reports nothing, so the policy refused no script and no style.
 fn html_when(server: &Server, condition: &str) -> String {
     let page = Browser::open(&server.address());
     page.wait(condition);
-    page.assert_no_errors();
+    page.assert_silent();
     page.script("return document.documentElement.outerHTML").as_str().unwrap().to_owned()
 }
 
