@@ -76,6 +76,20 @@ fn a_timeout_has_its_closed_form_and_its_simulation() {
     );
 }
 
+/// A goal that is reached with a probability above one half by less than the rounding error: its median would be searched for
+/// without end.
+#[test]
+fn a_quantile_within_rounding_of_the_probability_of_the_goal_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let net = folder.path().join("machine.xml").display().to_string();
+    machine(&net, Law::Deterministic { delay: 2.0 * std::f64::consts::LN_2 * (1.0 - 1e-14) }, Memory::Enabling);
+    let found = json(&["solve", &net, "--until", "#(paused)", "--avoid", "#(broken)"]);
+    let above = number(&found, "/passage/probability") - 0.5;
+    assert!(0.0 < above && above < 1e-13, "{above}");
+    let asked = |of: &str| found["passage"][of].as_array().unwrap().len();
+    assert_eq!((asked("quantiles"), asked("quantiles_if_reached")), (0, 5), "{found}");
+}
+
 #[test]
 fn what_is_not_supported_is_refused_with_its_reason() {
     let folder = tempfile::tempdir().unwrap();

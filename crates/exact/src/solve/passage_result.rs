@@ -53,12 +53,8 @@ impl<'a> FixedDelayTime<'a> {
     }
 
     fn quantile(&mut self, p: f64) -> Result<f64, FixedDelayError> {
-        /// Rounding error of the distribution: a larger probability might never be reached.
-        const ROUNDING: f64 = 1e-12;
-        if !(0.0 < p && p < self.probability - ROUNDING) {
-            return Err(FixedDelayError::NoQuantile { asked: p, probability: self.probability });
-        }
-        self.distribution()?.quantile(p)
+        let ever = self.probability;
+        self.distribution()?.quantile(p, ever)
     }
 
     fn distribution(&mut self) -> Result<&mut FixedDelayPassage<'a>, FixedDelayError> {

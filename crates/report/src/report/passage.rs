@@ -54,12 +54,15 @@ const DRAWN: [f64; 2] = [0.001, 0.999];
 /// The distribution of a time, computed on demand.
 trait Distribution {
     type Error;
+    /// A probability closer than this to that of ever reaching the goal has no quantile.
+    const ROUNDING: f64;
     fn point(&mut self, time_s: f64) -> Result<CdfPoint, Self::Error>;
     fn quantile(&mut self, p: f64) -> Result<f64, Self::Error>;
 }
 
 impl Distribution for Passage<'_> {
     type Error = PassageError;
+    const ROUNDING: f64 = 0.0;
 
     fn point(&mut self, time_s: f64) -> Result<CdfPoint, PassageError> {
         let (probability, density) = (self.cdf(time_s)?, self.density(time_s)?);
@@ -71,17 +74,21 @@ impl Distribution for Passage<'_> {
     }
 }
 
-impl Distribution for FixedDelayPassage<'_> {
+/// A distribution, and the probability of ever reaching the goal.
+struct FixedDelayTime<'t, 'w>(&'t mut FixedDelayPassage<'w>, f64);
+
+impl Distribution for FixedDelayTime<'_, '_> {
     type Error = FixedDelayError;
+    const ROUNDING: f64 = FixedDelayPassage::ROUNDING;
 
     /// The distribution can jump, so it has no density.
     fn point(&mut self, time_s: f64) -> Result<CdfPoint, FixedDelayError> {
-        let probability = self.cdf(time_s)?;
+        let probability = self.0.cdf(time_s)?;
         Ok(CdfPoint { time_s, probability, density_per_s: None, low: None, high: None })
     }
 
     fn quantile(&mut self, p: f64) -> Result<f64, FixedDelayError> {
-        FixedDelayPassage::quantile(self, p)
+        self.0.quantile(p, self.1)
     }
 }
 
@@ -114,7 +121,7 @@ pub fn passage_section(
 ///
 /// # Errors
 ///
-/// The errors of [`FixedDelayPassage::cdf`], except too much work.
+/// The errors of [`FixedDelayPassage::cdf`] and [`FixedDelayPassage::quantile`], except too much work and a missing quantile.
 pub fn fixed_delay_section(
     goal: &str,
     states: usize,
@@ -123,8 +130,8 @@ pub fn fixed_delay_section(
     times: &[f64],
 ) -> Result<PassageSection, FixedDelayError> {
     let mut section = of_moments(goal, states, probability, moments);
-    match distribution(&mut section, passage, times) {
-        Err(error @ FixedDelayError::TooMuchWork { .. }) => section.no_distribution = Some(error.to_string()),
+    match distribution(&mut section, &mut FixedDelayTime(passage, probability), times) {
+        Err(error @ (FixedDelayError::TooMuchWork { .. } | FixedDelayError::NoQuantile { .. })) => section.no_distribution = Some(error.to_string()),
         other => other?,
     }
     section.cdf_error = passage.error();
@@ -160,7 +167,7 @@ fn distribution<D: Distribution>(section: &mut PassageSection, time: &mut D, tim
     if probability == 0.0 {
         return Ok(());
     }
-    for p in QUANTILES.into_iter().filter(|&p| p < probability) {
+    for p in QUANTILES.into_iter().filter(|&p| p < probability - D::ROUNDING) {
         section.quantiles.push(QuantilePoint::exact(p, time.quantile(p)?));
     }
     for p in QUANTILES.into_iter().filter(|_| probability < 1.0) {

@@ -35,6 +35,9 @@ impl FixedDelayStates {
 }
 
 impl FixedDelayPassage<'_> {
+    /// Rounding error of the distribution: a probability closer than this to that of ever reaching the goal may never be reached.
+    pub const ROUNDING: f64 = 1e-12;
+
     /// The grid of the computation.
     pub fn grid(&self) -> TimeGrid {
         self.evolution.grid()
@@ -65,13 +68,16 @@ impl FixedDelayPassage<'_> {
         Ok(self.reached(interval as usize, since))
     }
 
-    /// Returns the shortest time \[s\] by which the goal has been reached with probability `p`, which must be above 0 and
-    /// below the probability of ever reaching the goal. Bracketed to a relative width of 1e-14.
+    /// Returns the shortest time \[s\] by which the goal has been reached with probability `p`. Bracketed to a relative width of
+    /// 1e-14. `ever` is the probability of ever reaching the goal, from [`FixedDelayStates::moments`].
     ///
     /// # Errors
     ///
-    /// Too much work, or stopped work.
-    pub fn quantile(&mut self, p: f64) -> Result<f64, FixedDelayError> {
+    /// A probability that is not above 0 and below `ever`, by at least [`ROUNDING`](Self::ROUNDING); too much work, or stopped work.
+    pub fn quantile(&mut self, p: f64, ever: f64) -> Result<f64, FixedDelayError> {
+        if !(0.0 < p && p < ever - Self::ROUNDING) {
+            return Err(FixedDelayError::NoQuantile { asked: p, probability: ever });
+        }
         let step = self.grid().step;
         while self.intervals.last().is_none_or(|terms| terms[0] < p) {
             self.evolution.check(self.intervals.len() as f64 * step)?;
@@ -179,7 +185,7 @@ mod tests {
                 let found = time.cdf(t).unwrap();
                 assert!((found - exact).abs() < 1e-12, "{rate} {delay} {t}: {found} {exact}");
                 if exact - last > 0.01 {
-                    let quantile = time.quantile(f64::midpoint(last, exact)).unwrap();
+                    let quantile = time.quantile(f64::midpoint(last, exact), 1.0).unwrap();
                     let p = served_by(n as usize, rate, delay, quantile);
                     assert!((p - f64::midpoint(last, exact)).abs() < 1e-11, "{quantile}");
                 }
@@ -210,7 +216,7 @@ mod tests {
             assert!((found - sum).abs() < 1e-9, "{n}: {found} {sum}");
         }
         assert!(sum > 0.95);
-        assert!((time.quantile(0.3).unwrap() - 0.2).abs() < 1e-15);
+        assert!((time.quantile(0.3, 1.0).unwrap() - 0.2).abs() < 1e-15);
     }
 
     #[test]
