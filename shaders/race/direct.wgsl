@@ -1,6 +1,7 @@
 // The race in direct form: the time to the next firing from the total rate, the transition by its share of it.
 // Twin: crates/engine/src/sim/race/direct.rs; the arithmetic is in shared/direct_law.wgsl.
-// Rows of timed transitions: transition, kind, units of one server (2 words), servers, code of the rate.
+// Rows of timed transitions: units of one server (2 words; the first may be the code of the rate), ranges of counters; transition, kind,
+// servers, item of its units. A transition with one server and a constant rate has no item, but a bit that says whether it is enabled.
 
 const SHARE_PLAIN = 0u;
 const SHARE_MARKING = 2u;
@@ -10,27 +11,40 @@ fn begin_form() {
     event = 0u;
     event_half = 0u;
     total = vec2<u32>(0u, 0u);
-    for (var i = 0u; i < 2u * TIMED; i += 1u) {
-        hold(UNITS + i, 0u);
+    for (var i = 0u; i < FORM_ITEMS; i += 1u) {
+        hold(ENABLED + i, 0u);
     }
-    for (var i = 0u; i < 2u * BLOCKS; i += 1u) {
-        hold(BLOCK_SUMS + i, 0u);
+}
+
+// notes that the units of the u-th timed transition change
+fn change_units(u: u32, by: vec2<u32>) {
+    let at = BLOCK_SUMS + 2u * (u >> BLOCK_SHIFT);
+    hold_pair(at, plus(held_pair(at), by));
+    total = plus(total, by);
+}
+
+// the units of the u-th timed transition
+fn units_of(u: u32) -> vec2<u32> {
+    if HAS_OTHER_SHARES {
+        let rest = rows[TIMED_ROWS + 2u * u + 1u];
+        if rest.y != SHARE_PLAIN {
+            return held_pair(rest.w);
+        }
     }
+    let is_on = (held(ENABLED + (u >> 5u)) >> (u & 31u)) & 1u;
+    return rows[TIMED_ROWS + 2u * u].xy * is_on;
 }
 
 // brings the units of the u-th timed transition in line with the marking
 fn look_at(u: u32) {
     let row = rows[TIMED_ROWS + 2u * u];
     let rest = rows[TIMED_ROWS + 2u * u + 1u];
-    let share = row.y;
-    let before = held_pair(UNITS + 2u * u);
-    let busy = served(row.x, rest.x);
-    var own = row.zw;
-    if share == SHARE_PLAIN {
-        own = select(own, vec2<u32>(0u, 0u), busy == 0u);
-    } else if HAS_OTHER_SHARES {
-        if HAS_MARKING_RATES && share == SHARE_MARKING {
-            own = units(rate(busy, rest.y), RATE_EXPONENT);
+    let busy = served_in(rest.x, rest.z, row.z, row.w);
+    if HAS_OTHER_SHARES && rest.y != SHARE_PLAIN {
+        let before = held_pair(rest.w);
+        var own = row.xy;
+        if HAS_MARKING_RATES && rest.y == SHARE_MARKING {
+            own = units(rate(busy, row.x), RATE_EXPONENT);
         } else {
             own = product(own, busy);
         }
@@ -38,13 +52,19 @@ fn look_at(u: u32) {
         if less(sum, own) || less(MOST_UNITS, sum) {
             fault();
         }
+        if any(own != before) {
+            hold_pair(rest.w, own);
+            change_units(u, minus(own, before));
+        }
+        return;
     }
-    if any(own != before) {
-        hold_pair(UNITS + 2u * u, own);
-        let change = minus(own, before);
-        let at = BLOCK_SUMS + 2u * (u >> BLOCK_SHIFT);
-        hold_pair(at, plus(held_pair(at), change));
-        total = plus(total, change);
+    let word = ENABLED + (u >> 5u);
+    let bit = 1u << (u & 31u);
+    let before = held(word);
+    let is_on = busy != 0u;
+    if is_on != ((before & bit) != 0u) {
+        hold(word, before ^ bit);
+        change_units(u, select(minus(vec2<u32>(0u, 0u), row.xy), row.xy, is_on));
     }
 }
 
@@ -61,7 +81,7 @@ fn find(selection: vec2<u32>) -> u32 {
         at += 1u << BLOCK_SHIFT;
     }
     for (; at + 1u < TIMED; at += 1u) {
-        let own = held_pair(UNITS + 2u * at);
+        let own = units_of(at);
         if less(left, own) {
             break;
         }
@@ -88,5 +108,5 @@ fn race() {
         end(ENDING_FIRINGS, now);
         return;
     }
-    fire_timed(rows[TIMED_ROWS + 2u * find(selection(mine.y, total))].x, to);
+    fire_timed(rows[TIMED_ROWS + 2u * find(selection(mine.y, total)) + 1u].x, to);
 }

@@ -1,9 +1,8 @@
 // The token game on a device: lanes that play one replication after the other. Twin: crates/engine/src/sim/race/game.rs.
 //
 // A lane keeps its replication in `state`: the lanes of a workgroup have a tile of it, in which item i of lane l is at
-// [i * WORKGROUP + l]. Where the workgroup's memory has room, all items but those of LANE lie there while a dispatch runs; what
-// changes at every firing is then in private variables. A dispatch takes every lane through a bounded number of steps of
-// a small machine:
+// [i * WORKGROUP + l]. The items of LANE change at every firing; they are in private variables while a dispatch runs. A dispatch
+// takes every lane through a bounded number of steps of a small machine:
 //
 //   IDLE -> SETTLE* -> LOOK* -> RACE -> LOOK* or SETTLE* ... -> END -> IDLE with the next replication, or DONE
 //
@@ -56,8 +55,8 @@ const LOOK = 2u;
 const RACE = 3u;
 const END = 4u;
 const DONE = 5u;
-// timed transitions that one LOOK looks at
-const LOOKS = 8u;
+// timed transitions that one LOOK looks at: a part of a list
+const LOOKS = 4u;
 
 const MAX_IMMEDIATE_FIRINGS = 1000000u;
 const MAX_FIRINGS_AT_ONCE = vec2<u32>(16777216u, 0u);
@@ -90,7 +89,7 @@ var<private> in_a_row: u32;
 // words of TOUCHED that may have bits: begin .. end
 var<private> touched_begin: u32;
 var<private> touched_end: u32;
-// timed transitions to look at in a list: tables[look_begin .. look_end]
+// timed transitions to look at in a list: rows[look_begin .. look_end]
 var<private> look_begin: u32;
 var<private> look_end: u32;
 // of the form: events or nothing, and the total rate
@@ -100,39 +99,12 @@ var<private> total: vec2<u32>;
 // the timed transition that has just fired, by its place among the timed ones
 var<private> fired: u32;
 
-// state of the lanes of a workgroup while a dispatch runs, without the items of LANE; no lane reads what another writes
-var<workgroup> tile: array<u32, TILE_WORDS>;
-
-fn stored(item: u32) -> u32 {
+fn held(item: u32) -> u32 {
     return state[tile_at + item * WORKGROUP + place];
 }
 
-fn store(item: u32, value: u32) {
-    state[tile_at + item * WORKGROUP + place] = value;
-}
-
-fn stored_pair(item: u32) -> vec2<u32> {
-    return vec2<u32>(stored(item), stored(item + 1u));
-}
-
-fn store_pair(item: u32, value: vec2<u32>) {
-    store(item, value.x);
-    store(item + 1u, value.y);
-}
-
-fn held(item: u32) -> u32 {
-    if TILED {
-        return tile[(item - LANE_WORDS) * WORKGROUP + place];
-    }
-    return stored(item);
-}
-
 fn hold(item: u32, value: u32) {
-    if TILED {
-        tile[(item - LANE_WORDS) * WORKGROUP + place] = value;
-    } else {
-        store(item, value);
-    }
+    state[tile_at + item * WORKGROUP + place] = value;
 }
 
 fn held_pair(item: u32) -> vec2<u32> {
@@ -266,11 +238,14 @@ fn spread(t: u32) {
     let row = row_of(t);
     let affected = rows[row + 2u];
     for (var at = affected.z; at < affected.w; at += 1u) {
-        let u = tables[at];
-        let w = u >> 5u;
-        hold(TOUCHED + w, held(TOUCHED + w) | (1u << (u & 31u)));
-        touched_begin = min(touched_begin, w);
-        touched_end = max(touched_end, w + 1u);
+        var some = rows[at];
+        for (var i = 0u; i < LOOKS && some.x != NO_TRANSITION; i += 1u) {
+            let w = some.x >> 5u;
+            hold(TOUCHED + w, held(TOUCHED + w) | (1u << (some.x & 31u)));
+            touched_begin = min(touched_begin, w);
+            touched_end = max(touched_end, w + 1u);
+            some = vec4<u32>(some.yzw, NO_TRANSITION);
+        }
     }
     let groups = rows[row + 3u];
     for (var at = groups.x; at < groups.y; at += 1u) {
@@ -335,33 +310,33 @@ fn settle() {
     firing = t;
 }
 
-// timed transitions that may have been influenced: those of a list, or of one word of marks
+// the first transition of these marks, which are what is left of the word at `touched_begin`
+fn next_touched(bits: u32) -> u32 {
+    return select(NO_TRANSITION, 32u * touched_begin + countTrailingZeros(bits), bits != 0u);
+}
+
+// timed transitions that may have been influenced: some of a list, or of one word of marks
 fn look() {
-    var bits = 0u;
-    var first = 0u;
-    if look_begin >= look_end && touched_begin < touched_end {
-        first = 32u * touched_begin;
-        bits = held(TOUCHED + touched_begin);
-        hold(TOUCHED + touched_begin, 0u);
-        touched_begin += 1u;
-    }
-    for (var i = 0u; i < LOOKS; i += 1u) {
-        var u = NO_TRANSITION;
-        if look_begin < look_end {
-            u = tables[look_begin];
-            look_begin += 1u;
-        } else if bits != 0u {
-            u = first + countTrailingZeros(bits);
-            bits &= bits - 1u;
-        }
-        if u == NO_TRANSITION {
-            break;
-        }
-        look_at(u);
-    }
-    if bits != 0u {
-        touched_begin -= 1u;
+    var some = vec4<u32>(NO_TRANSITION);
+    if look_begin < look_end {
+        some = rows[look_begin];
+        look_begin += 1u;
+    } else if touched_begin < touched_end {
+        var bits = held(TOUCHED + touched_begin);
+        some.x = next_touched(bits);
+        bits &= bits - 1u;
+        some.y = next_touched(bits);
+        bits &= bits - 1u;
+        some.z = next_touched(bits);
+        bits &= bits - 1u;
+        some.w = next_touched(bits);
+        bits &= bits - 1u;
         hold(TOUCHED + touched_begin, bits);
+        touched_begin += u32(bits == 0u);
+    }
+    for (var i = 0u; i < LOOKS && some.x != NO_TRANSITION; i += 1u) {
+        look_at(some.x);
+        some = vec4<u32>(some.yzw, NO_TRANSITION);
     }
     if look_begin >= look_end && touched_begin >= touched_end {
         touched_begin = TIMED_WORDS;
@@ -373,58 +348,48 @@ fn look() {
 
 // false where the lane is done
 fn load_lane() -> bool {
-    phase = stored(LANE);
+    phase = held(LANE);
     if phase == DONE {
         return false;
     }
-    number = stored(LANE + 1u);
+    number = held(LANE + 1u);
     replication = plus(run.first, vec2<u32>(number, 0u));
-    now = stored_pair(LANE + 2u);
-    firings = stored_pair(LANE + 4u);
-    firings_before = stored_pair(LANE + 6u);
-    waiting = stored(LANE + 8u);
-    in_a_row = stored(LANE + 9u);
-    touched_begin = stored(LANE + 10u);
-    touched_end = stored(LANE + 11u);
-    event = stored(LANE + 12u);
-    event_half = stored(LANE + 13u);
-    total = stored_pair(LANE + 14u);
-    fired = stored(LANE + 16u);
-    look_begin = stored(LANE + 17u);
-    look_end = stored(LANE + 18u);
-    ending = stored(LANE + 19u);
-    until = stored_pair(LANE + 20u);
-    if TILED {
-        for (var item = LANE_WORDS; item < ITEMS; item += 1u) {
-            hold(item, stored(item));
-        }
-    }
+    now = held_pair(LANE + 2u);
+    firings = held_pair(LANE + 4u);
+    firings_before = held_pair(LANE + 6u);
+    waiting = held(LANE + 8u);
+    in_a_row = held(LANE + 9u);
+    touched_begin = held(LANE + 10u);
+    touched_end = held(LANE + 11u);
+    event = held(LANE + 12u);
+    event_half = held(LANE + 13u);
+    total = held_pair(LANE + 14u);
+    fired = held(LANE + 16u);
+    look_begin = held(LANE + 17u);
+    look_end = held(LANE + 18u);
+    ending = held(LANE + 19u);
+    until = held_pair(LANE + 20u);
     return true;
 }
 
 fn store_lane() {
-    store(LANE, phase);
-    store(LANE + 1u, number);
-    store_pair(LANE + 2u, now);
-    store_pair(LANE + 4u, firings);
-    store_pair(LANE + 6u, firings_before);
-    store(LANE + 8u, waiting);
-    store(LANE + 9u, in_a_row);
-    store(LANE + 10u, touched_begin);
-    store(LANE + 11u, touched_end);
-    store(LANE + 12u, event);
-    store(LANE + 13u, event_half);
-    store_pair(LANE + 14u, total);
-    store(LANE + 16u, fired);
-    store(LANE + 17u, look_begin);
-    store(LANE + 18u, look_end);
-    store(LANE + 19u, ending);
-    store_pair(LANE + 20u, until);
-    if TILED {
-        for (var item = LANE_WORDS; item < ITEMS; item += 1u) {
-            store(item, held(item));
-        }
-    }
+    hold(LANE, phase);
+    hold(LANE + 1u, number);
+    hold_pair(LANE + 2u, now);
+    hold_pair(LANE + 4u, firings);
+    hold_pair(LANE + 6u, firings_before);
+    hold(LANE + 8u, waiting);
+    hold(LANE + 9u, in_a_row);
+    hold(LANE + 10u, touched_begin);
+    hold(LANE + 11u, touched_end);
+    hold(LANE + 12u, event);
+    hold(LANE + 13u, event_half);
+    hold_pair(LANE + 14u, total);
+    hold(LANE + 16u, fired);
+    hold(LANE + 17u, look_begin);
+    hold(LANE + 18u, look_end);
+    hold(LANE + 19u, ending);
+    hold_pair(LANE + 20u, until);
 }
 
 // the steps of the dispatch, for one lane

@@ -1,5 +1,5 @@
 // When a transition is enabled, how often, and at which rate.
-// Twin: crates/engine/src/semantics/enabled.rs (is_enabled, static_enabled, dynamic_enabled, enabling_degree, served, rate, arc_weight)
+// Twin: crates/engine/src/semantics/enabled.rs (is_enabled, dynamic_enabled, enabling_degree, served, rate, arc_weight)
 //
 // A kernel that uses this defines `tokens_of(counter)`, `tables`, `rows`, `fault()`, and the constants of the net that
 // crates/engine/src/sim/gpu/race_code.rs writes; rows of transitions are laid out there.
@@ -17,20 +17,32 @@ fn row_of(t: u32) -> u32 {
     return ROWS + ROW_PARTS * t;
 }
 
-// whether the counters are in their ranges: inputs, tests, inhibitors, and capacities of places with one class
-fn static_enabled(row: u32) -> bool {
-    let lists = rows[row];
-    for (var at = lists.x; at < lists.y; at += 3u) {
-        if tokens_of(tables[at]) - tables[at + 1u] > tables[at + 2u] {
+// whether the counters are in the ranges rows[begin .. end]: inputs, tests, inhibitors, and capacities of places with one class
+fn in_ranges(begin: u32, end: u32) -> bool {
+    for (var at = begin; at < end; at += 1u) {
+        let range = rows[at];
+        if tokens_of(range.x) - range.y > range.z {
             return false;
         }
     }
+    return true;
+}
+
+// what else decides whether a transition is enabled: capacities of places with several classes, and weights by the marking
+fn enabled_in_ranges(row: u32) -> bool {
     if HAS_ROOMS {
+        let lists = rows[row];
         for (var at = lists.z; at < lists.w; at += 3u) {
             let sum = plus(tokens_in(tables[at]), vec2<u32>(tables[at + 1u], 0u));
             if less(vec2<u32>(tables[at + 2u], 0u), sum) {
                 return false;
             }
+        }
+    }
+    if HAS_DYNAMIC {
+        let lists = rows[row + 1u];
+        if lists.x < lists.y {
+            return dynamic_enabled(row);
         }
     }
     return true;
@@ -110,16 +122,8 @@ fn dynamic_enabled(row: u32) -> bool {
 
 fn is_enabled(t: u32) -> bool {
     let row = row_of(t);
-    if !static_enabled(row) {
-        return false;
-    }
-    if HAS_DYNAMIC {
-        let lists = rows[row + 1u];
-        if lists.x < lists.y {
-            return dynamic_enabled(row);
-        }
-    }
-    return true;
+    let lists = rows[row];
+    return in_ranges(lists.x, lists.y) && enabled_in_ranges(row);
 }
 
 // how often t could fire at once, where it is enabled
@@ -153,7 +157,13 @@ fn enabling_degree(t: u32) -> u32 {
 
 // how many enablings are served at once; without bound, `servers` is the largest word
 fn served(t: u32, servers: u32) -> u32 {
-    if !is_enabled(t) {
+    let lists = rows[row_of(t)];
+    return served_in(t, servers, lists.x, lists.y);
+}
+
+// the same, given the ranges of the counters
+fn served_in(t: u32, servers: u32, begin: u32, end: u32) -> u32 {
+    if !(in_ranges(begin, end) && enabled_in_ranges(row_of(t))) {
         return 0u;
     }
     if servers == 1u {

@@ -17,10 +17,10 @@ fn add(counter: u32, by: u32, takes: bool) {
 fn fire(t: u32) {
     let row = row_of(t);
     let changes = rows[row + 2u];
-    for (var at = changes.x; at < changes.y; at += 2u) {
-        let by = tables[at + 1u];
-        let takes = by >= 0x80000000u;
-        add(tables[at], select(by, 0u - by, takes), takes);
+    for (var at = changes.x; at < changes.y; at += 1u) {
+        let change = rows[at];
+        let takes = change.y >= 0x80000000u;
+        add(change.x, select(change.y, 0u - change.y, takes), takes);
     }
     if HAS_DYNAMIC {
         let lists = rows[row + 1u];

@@ -1,5 +1,5 @@
-//! `bench`: measures the replications per second of this machine on the CPU and on a GPU, and how close the GPU comes
-//! to its compute and memory bounds.
+//! `bench`: measures the replications per second of this machine on the CPU and on a GPU, and how close a schedule on the GPU
+//! comes to the bound by the GPU's arithmetic.
 
 use std::time::Duration;
 
@@ -22,10 +22,8 @@ const FIRST: u64 = 64;
 /// Machine instructions of the schedule kernel per exponential variate, counted in the machine code for compute
 /// capability 9.0: with 64-bit integers, and with products made from 32-bit ones.
 const INSTRUCTIONS: [f64; 2] = [73.0, 211.0];
-/// Bytes that the race kernel moves per firing.
-const BYTES_PER_FIRING: f64 = 320.0;
-/// GPUs with known lanes times GHz and memory bandwidth \[GB/s\]: 132 multiprocessors of 128 lanes at 1.98 GHz.
-const KNOWN: [(&str, f64, f64); 1] = [("H200", 132.0 * 128.0 * 1.98, 4_800.0)];
+/// GPUs whose lanes times GHz are known: 132 multiprocessors of 128 lanes at 1.98 GHz.
+const KNOWN: [(&str, f64); 2] = [("H100 80GB HBM3", 132.0 * 128.0 * 1.98), ("H200", 132.0 * 128.0 * 1.98)];
 
 /// Measures and prints.
 pub(crate) fn run(args: &BenchArgs, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -35,7 +33,6 @@ pub(crate) fn run(args: &BenchArgs, terminal: &Terminal) -> Result<Exit, Failure
         adapter: None,
         no_adapter: None,
         lanes_ghz: args.lanes_ghz,
-        memory_gbs: args.memory_gbs,
         nets: Vec::new(),
     };
     let watch = Progress::new(ProgressDisplay::Nothing, "");
@@ -136,10 +133,7 @@ fn measure_card(
         let facts = adapters().into_iter().find(|facts| name.as_ref() == Some(&facts.name));
         report.adapter = facts.map(adapter);
     }
-    if let Some(known) = report.adapter.as_ref().and_then(|adapter| known(&adapter.name)) {
-        report.lanes_ghz = report.lanes_ghz.or(Some(known.0));
-        report.memory_gbs = report.memory_gbs.or(Some(known.1));
-    }
+    report.lanes_ghz = report.lanes_ghz.or_else(|| known(&report.adapter.as_ref()?.name));
     row.ratio = row.cpu.as_ref().map(|cpu| speed.replications_per_s / cpu.replications_per_s);
     row.bound = bound(case, &speed, report);
     row.gpu = Some(speed);
@@ -150,27 +144,23 @@ fn adapter(facts: AdapterFacts) -> BenchAdapter {
     BenchAdapter { name: facts.name, kind: facts.kind.name().into(), driver: facts.driver, int64: facts.int64 }
 }
 
-/// Returns the lanes times GHz and the memory bandwidth of a GPU, if known.
-fn known(name: &str) -> Option<(f64, f64)> {
-    KNOWN.iter().find(|(part, ..)| name.contains(part)).map(|(_, lanes_ghz, gbs)| (*lanes_ghz, *gbs))
+/// Returns the lanes times GHz of a GPU, if known.
+fn known(name: &str) -> Option<f64> {
+    KNOWN.iter().find(|(part, _)| name.contains(part)).map(|(_, lanes_ghz)| *lanes_ghz)
 }
 
-/// Returns the upper bound of the GPU's speed: the compute bound of the schedule kernel, or the memory bound of the race
-/// kernel.
+/// Returns the upper bound of the schedule kernel's speed. The race kernel waits for loads, so a bound by arithmetic says little.
 fn bound(case: &Case, speed: &BenchSpeed, report: &BenchReport) -> Option<BenchBound> {
-    if speed.engine == "schedule" {
-        let int64 = report.adapter.as_ref().is_some_and(|adapter| adapter.int64);
-        let instructions = INSTRUCTIONS[usize::from(!int64)];
-        let lanes_ghz = report.lanes_ghz?;
-        let per_s = lanes_ghz * 1e9 / instructions;
-        let by = format!("{instructions} instructions each, {} lanes × GHz", plain(lanes_ghz));
-        let reached = speed.replications_per_s * case.program.timed.len() as f64 / per_s;
-        return Some(BenchBound { per_s, of: "exponentials".into(), by, reached });
+    if speed.engine != "schedule" {
+        return None;
     }
-    let gbs = report.memory_gbs?;
-    let per_s = gbs * 1e9 / BYTES_PER_FIRING;
-    let by = format!("{BYTES_PER_FIRING} bytes each, {} GB/s", plain(gbs));
-    Some(BenchBound { per_s, of: "firings".into(), by, reached: speed.firings_per_s / per_s })
+    let int64 = report.adapter.as_ref().is_some_and(|adapter| adapter.int64);
+    let instructions = INSTRUCTIONS[usize::from(!int64)];
+    let lanes_ghz = report.lanes_ghz?;
+    let per_s = lanes_ghz * 1e9 / instructions;
+    let by = format!("{instructions} instructions each, {} lanes × GHz", plain(lanes_ghz));
+    let reached = speed.replications_per_s * case.program.timed.len() as f64 / per_s;
+    Some(BenchBound { per_s, of: "exponentials".into(), by, reached })
 }
 
 #[cfg(test)]
@@ -179,10 +169,10 @@ mod tests {
 
     #[test]
     fn the_bound_of_a_known_card_is_that_of_the_documentation() {
-        let (lanes_ghz, gbs) = known("NVIDIA H200 NVL").unwrap();
+        let lanes_ghz = known("NVIDIA H200 NVL").unwrap();
         assert!((lanes_ghz * 1e9 / INSTRUCTIONS[0] / 4.6e11 - 1.0).abs() < 0.01);
         assert!((lanes_ghz * 1e9 / INSTRUCTIONS[1] / 1.6e11 - 1.0).abs() < 0.01);
-        assert!((gbs * 1e9 / BYTES_PER_FIRING / 1.5e10 - 1.0).abs() < 0.01);
+        assert_eq!(known("NVIDIA H100 PCIe"), None);
         assert_eq!(known("llvmpipe"), None);
     }
 }

@@ -25,9 +25,8 @@ Examples:
     # the CPU only, half a second per measurement, as JSON
     tailspn bench --backend cpu --seconds 0.5s --json
 
-    # a GPU, by a part of its name, with bounds from its data sheet
-    tailspn bench --backend gpu --adapter H100 --lanes-ghz 29000 \\
-        --memory-gbs 3350
+    # a GPU, by a part of its name, with its lanes times GHz by the data sheet
+    tailspn bench --backend gpu --adapter H100 --lanes-ghz 29000
 ")]
 pub(crate) struct BenchArgs {
     /// Device to measure: `cpu`, `gpu`, or both with `auto`; a software adapter is measured only if --adapter selects it
@@ -42,12 +41,9 @@ pub(crate) struct BenchArgs {
     /// CPU threads [default: all cores]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::threads)]
     pub(crate) threads: Option<NonZeroUsize>,
-    /// GPU lanes times the clock in GHz, for the compute bound
+    /// GPU lanes times the clock in GHz, for the upper bound of schedules
     #[arg(long, value_name = "PRODUCT", allow_hyphen_values = true, value_parser = values::positive)]
     pub(crate) lanes_ghz: Option<f64>,
-    /// Memory bandwidth of the GPU in GB/s, for the memory bound
-    #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = values::positive)]
-    pub(crate) memory_gbs: Option<f64>,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
 }

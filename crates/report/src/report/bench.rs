@@ -18,8 +18,6 @@ pub struct BenchReport {
     pub no_adapter: Option<String>,
     /// Lanes of the GPU times its clock \[GHz\].
     pub lanes_ghz: Option<f64>,
-    /// Memory bandwidth of the GPU \[GB/s\].
-    pub memory_gbs: Option<f64>,
     /// The nets.
     pub nets: Vec<BenchRow>,
 }
@@ -100,7 +98,7 @@ pub struct BenchTimes {
 pub struct BenchBound {
     /// The bound \[1/s\].
     pub per_s: f64,
-    /// `exponentials` or `firings`.
+    /// `exponentials`.
     pub of: Word,
     /// Basis of the bound.
     pub by: String,
@@ -142,9 +140,8 @@ impl Report for BenchReport {
 
 /// Returns advice on getting the bound that a row lacks.
 fn no_bound(row: &BenchRow) -> Option<String> {
-    let gpu = row.gpu.as_ref().filter(|_| row.bound.is_none())?;
-    let (by, option) = if gpu.engine == "schedule" { ("compute", "--lanes-ghz") } else { ("memory", "--memory-gbs") };
-    Some(format!("{}: the {by} bound is unknown; add {option} for this GPU.", row.net))
+    row.gpu.as_ref().filter(|gpu| row.bound.is_none() && gpu.engine == "schedule")?;
+    Some(format!("{}: the bound of the GPU is unknown; add --lanes-ghz for this GPU.", row.net))
 }
 
 fn speeds(report: &BenchReport) -> Table {

@@ -131,7 +131,9 @@ pub fn fixed_delay_section(
 ) -> Result<PassageSection, FixedDelayError> {
     let mut section = of_moments(goal, states, probability, moments);
     match distribution(&mut section, &mut FixedDelayTime(passage, probability), times) {
-        Err(error @ (FixedDelayError::TooMuchWork { .. } | FixedDelayError::NoQuantile { .. })) => section.no_distribution = Some(error.to_string()),
+        Err(error @ (FixedDelayError::TooMuchWork { .. } | FixedDelayError::NoQuantile { .. })) => {
+            section.no_distribution = Some(error.to_string())
+        }
         other => other?,
     }
     section.cdf_error = passage.error();

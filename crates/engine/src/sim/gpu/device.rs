@@ -125,8 +125,6 @@ pub struct Gpu {
     pub(crate) int64: bool,
     /// Maximum number of loop iterations of one invocation in one dispatch.
     pub(crate) loop_budget: u32,
-    /// Memory of a workgroup \[bytes\].
-    pub(crate) tile_bytes: u32,
     lost: Arc<Mutex<Option<String>>>,
     pub(in crate::sim::gpu) proof: Proof,
     /// The compiled kernels that are the same for all nets.
@@ -214,14 +212,12 @@ impl Gpu {
             *noted.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.to_string());
         }));
         let proof = Proof::new(&device);
-        let tile_bytes = device.limits().max_compute_workgroup_storage_size;
         Ok(Self {
             device,
             queue,
             facts,
             int64,
             loop_budget: u32::MAX,
-            tile_bytes,
             lost,
             proof,
             fixed_kernels: Mutex::default(),

@@ -21,7 +21,7 @@ use crate::sim::question::MAX_FIRINGS;
 use crate::sim::race::Setup;
 use crate::sim::samples::Samples;
 
-/// Maximum number of lanes that run in parallel, more than any GPU needs to be busy.
+/// Maximum number of lanes that run in parallel in the direct form, more than any GPU needs to be busy.
 const MOST_LANES: u64 = 1 << 18;
 /// Number of steps of the first dispatch.
 const FIRST_STEPS: u64 = 16;
@@ -76,7 +76,11 @@ impl<'a> GpuRace<'a> {
         let facts = &gpu.facts;
         let binding = facts.largest_binding.min(facts.largest_buffer);
         let items = u64::from(code.items.count());
-        let lanes = (binding / (4 * items)).min(u64::from(u32::MAX) / items).min(MOST_LANES);
+        let lanes = (binding / (4 * items)).min(u64::from(u32::MAX) / items).min(match form {
+            Form::Direct => MOST_LANES,
+            // a firing accesses twice as much of the state, which then should fit into the GPU's cache
+            Form::Clock => CARD_FILL,
+        });
         let most_lanes = lanes / u64::from(WORKGROUP) * u64::from(WORKGROUP);
         let columns = code.columns;
         let room = (binding / (8 * u64::from(columns.total))).min(u64::from(u32::MAX) / u64::from(columns.total));
@@ -85,10 +89,7 @@ impl<'a> GpuRace<'a> {
         if most_lanes == 0 || room == 0 || code.tables.len() as u64 * 4 > binding {
             code.obstacles.push(format!("the net's marking and tables do not fit into buffers of {binding} bytes"));
         }
-        let tiled = code.tile(gpu.tile_bytes);
-        // a dispatch loads the state of a lane and stores it
-        let moves = if tiled { 2 * items } else { 0 };
-        let budget = u64::from(gpu.loop_budget).saturating_sub(moves);
+        let budget = u64::from(gpu.loop_budget);
         if loops > budget {
             code.obstacles.push(format!("a step takes up to {loops} loop iterations; the device allows {budget}"));
         }

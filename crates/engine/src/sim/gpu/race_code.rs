@@ -3,16 +3,15 @@
 //!
 //! All tables are one array of words; rows contain positions in this array. A row of a transition contains, as pairs of
 //! start and end: ranges of counters, rooms, dynamic arcs, inputs, changes, and the timed transitions and groups that a
-//! firing affects. Flags follow, and then the lists of the observer: groups of the question, counters written, and
+//! firing affects. Ranges, changes and affected transitions are listed in parts of four words, and their positions count parts. Flags follow, and then the lists of the observer: groups of the question, counters written, and
 //! impulses.
 
 use crate::compile::{Code, Firing, Program};
 use crate::net::ArcKind;
 use crate::sim::clock::Clock;
 use crate::sim::gpu::code::DeviceCode;
-use crate::sim::gpu::layout::WORKGROUP;
 use crate::sim::gpu::pair::pair;
-use crate::sim::gpu::race_layout::{Columns, Constants, Items, LANE_WORDS, Observed};
+use crate::sim::gpu::race_layout::{Columns, Constants, Items, Observed};
 use crate::sim::question::{Goal, Question};
 use crate::sim::race::Guards;
 
@@ -30,6 +29,8 @@ pub(crate) const NONE: u32 = u32::MAX;
 #[derive(Debug)]
 pub(crate) struct RaceCode {
     pub(crate) tables: Vec<u32>,
+    /// Per transition: start and end of the ranges of its counters, in parts.
+    pub(crate) ranges: Vec<[u32; 2]>,
     pub(crate) constants: Constants,
     pub(crate) items: Items,
     pub(crate) columns: Columns,
@@ -75,6 +76,7 @@ impl RaceCode {
         let columns = Columns::new(program, observed);
         let mut this = Self {
             tables: Vec::new(),
+            ranges: Vec::new(),
             constants,
             items,
             columns,
@@ -96,19 +98,6 @@ impl RaceCode {
         this
     }
 
-    /// Decides where the items of a lane are stored during a dispatch; all items must be known. Returns true if the
-    /// items are in the workgroup's memory, because `bytes`, the size of this memory, suffices.
-    pub(crate) fn tile(&mut self, bytes: u32) -> bool {
-        let items = self.items.count();
-        let words = u64::from(items - LANE_WORDS) * u64::from(WORKGROUP);
-        let tiled = words > 0 && 4 * words <= u64::from(bytes);
-        self.constants.word("ITEMS", items);
-        self.constants.word("LANE_WORDS", LANE_WORDS);
-        self.constants.flag("TILED", tiled);
-        self.constants.word("TILE_WORDS", if tiled { words as u32 } else { 1 });
-        tiled
-    }
-
     /// Appends a list; returns its start and end.
     pub(crate) fn list(&mut self, words: impl IntoIterator<Item = u32>) -> (u32, u32) {
         let begin = self.tables.len() as u32;
@@ -120,6 +109,12 @@ impl RaceCode {
     pub(crate) fn rows(&mut self, words: impl IntoIterator<Item = u32>) -> u32 {
         self.tables.resize(self.tables.len().next_multiple_of(PART), 0);
         self.list(words).0 / PART as u32
+    }
+
+    /// Appends parts; returns the numbers of the first and of the part after the last.
+    fn parts(&mut self, parts: impl IntoIterator<Item = [u32; PART]>) -> (u32, u32) {
+        let begin = self.rows(parts.into_iter().flatten());
+        (begin, (self.tables.len() / PART) as u32)
     }
 
     /// Appends a code; returns its position. `what` is its name in an obstacle.
@@ -181,14 +176,15 @@ impl RaceCode {
         let mut rows = vec![[0; ROW_WORDS]; program.transitions()];
         let (mut most_dynamic, mut has_rooms) = (0, false);
         for (t, row) in rows.iter_mut().enumerate() {
-            let ranges = self.list(guards.ranges_of(t).flatten());
+            let ranges = self.parts(guards.ranges_of(t).map(|[counter, least, width]| [counter, least, width, 0]));
+            self.ranges.push([ranges.0, ranges.1]);
             let rooms = self.rooms(program, t);
             has_rooms |= rooms.0 < rooms.1;
             let dynamic = self.dynamic(program, t);
             most_dynamic = most_dynamic.max((dynamic.1 - dynamic.0) / 4);
             let inputs = self.list(program.inputs.row(t).iter().flat_map(|term| [term.counter, term.weight]));
-            let changes =
-                self.list(program.changes.row(t).iter().flat_map(|change| [change.counter, change.by.cast_unsigned()]));
+            let changes = program.changes.row(t).iter();
+            let changes = self.parts(changes.map(|change| [change.counter, change.by.cast_unsigned(), 0, 0]));
             let affects = self.affects(program, t, &timed_places);
             let groups = self.list(program.affects_groups.row(t).iter().copied());
             for (i, (begin, end)) in [ranges, rooms, dynamic, inputs, changes, affects, groups].into_iter().enumerate()
@@ -201,17 +197,18 @@ impl RaceCode {
             let written = if question.tokens { self.list(writes.row(t).iter().copied()) } else { (0, 0) };
             (row[18], row[19]) = written;
             let arcs = u64::from(dynamic.1 - dynamic.0) / 4;
-            let enabled = u64::from(ranges.1 - ranges.0) / 3
+            let enabled = u64::from(ranges.1 - ranges.0)
                 + u64::from(rooms.1 - rooms.0) / 3 * program.classes() as u64
                 + u64::from(inputs.1 - inputs.0) / 2
                 + arcs * (2 + arcs + self.loops.code + program.classes() as u64);
             self.loops.enabled = self.loops.enabled.max(enabled + 1);
-            let fire = u64::from(changes.1 - changes.0) / 2
+            let fire = u64::from(changes.1 - changes.0)
                 + arcs * (2 + self.loops.code)
                 + u64::from(written.1 - written.0)
                 + if reaches { self.loops.code } else { 0 };
             self.loops.fire = self.loops.fire.max(fire + 1);
-            self.loops.spread = self.loops.spread.max(u64::from(affects.1 - affects.0 + groups.1 - groups.0) + 1);
+            let spread = (1 + PART as u64) * u64::from(affects.1 - affects.0) + u64::from(groups.1 - groups.0);
+            self.loops.spread = self.loops.spread.max(spread + 1);
         }
         self.question_lists(program, question, &mut rows);
         let at = self.rows(rows.into_iter().flatten());
@@ -228,9 +225,11 @@ impl RaceCode {
             if !self.obstacles.iter().any(|obstacle| obstacle == TOO_MANY) {
                 self.obstacles.push(TOO_MANY.to_owned());
             }
-            return self.list([]);
+            return (0, 0);
         }
-        self.list(program.affects.of(t).map(|u| timed_places[u as usize]))
+        let begin = self.rows(program.affects.of(t).map(|u| timed_places[u as usize]));
+        self.tables.resize(self.tables.len().next_multiple_of(PART), NONE);
+        (begin, (self.tables.len() / PART) as u32)
     }
 
     /// Appends the capacities that limit transition `t`, if tokens have several classes; returns the start and the end of

@@ -5,7 +5,7 @@ use crate::net::{Memory, Servers};
 use crate::sim::clock::Clock;
 use crate::sim::gpu::law::DeviceLaw;
 use crate::sim::gpu::pair::pair;
-use crate::sim::gpu::race_code::{Loops, NONE, RaceCode};
+use crate::sim::gpu::race_code::{Loops, NONE, PART, RaceCode};
 use crate::sim::race::{DIRECT_FIRINGS, DirectLaw, clock_firings};
 use crate::sim::sampler::{Sampler, exponential_scale};
 
@@ -17,7 +17,7 @@ const LEAST_SCALES: u64 = 64;
 const MOST_SCALES: u64 = 4096;
 
 /// Number of timed transitions that one step examines (`LOOKS` in the shader).
-const LOOKS: u64 = 8;
+const LOOKS: u64 = PART as u64;
 
 /// Form of a race.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,13 +73,15 @@ fn direct(code: &mut RaceCode, program: &Program, clock: Clock) -> FormFacts {
     let law = DirectLaw::choose(program, clock);
     let timed = program.timed.len();
     let (blocks, scan) = blocks(code, timed);
-    code.items.named("UNITS", 2 * timed as u32, &mut code.constants);
+    let words = timed.div_ceil(u32::BITS as usize) as u32;
+    code.items.named("ENABLED", words, &mut code.constants);
     code.items.named("BLOCK_SUMS", 2 * blocks, &mut code.constants);
     let mut rows = Vec::with_capacity(8 * timed);
-    let (mut others, mut marking) = (false, false);
+    let (mut form_items, mut others, mut marking) = (words + 2 * blocks, false, false);
     for &t in &program.timed {
         let Firing::Exponential { rate, servers } = &program.firing[t as usize] else { continue };
         let at = rate_code(code, program, t, rate);
+        let [begin, end] = code.ranges[t as usize];
         let kind = match (rate.as_constant(), servers) {
             (None, _) => 2,
             (Some(_), Servers::Single | Servers::Limited(1)) => 0,
@@ -87,9 +89,12 @@ fn direct(code: &mut RaceCode, program: &Program, clock: Clock) -> FormFacts {
         };
         others |= kind > 0;
         marking |= kind == 2;
-        let [low, high] = pair(rate.as_constant().map_or(0, |rate| law.units(rate)));
-        rows.extend([t, kind, low, high, servers_word(*servers), at, 0, 0]);
+        let item = if kind == 0 { NONE } else { code.items.take(2) };
+        form_items += if kind == 0 { 0 } else { 2 };
+        let [low, high] = rate.as_constant().map_or([at, 0], |rate| pair(law.units(rate)));
+        rows.extend([low, high, begin, end, t, kind, servers_word(*servers), item]);
     }
+    code.constants.word("FORM_ITEMS", form_items);
     let at = code.rows(rows);
     code.constants.word("TIMED_ROWS", at);
     code.constants.signed("RATE_EXPONENT", law.exponent);
@@ -97,7 +102,7 @@ fn direct(code: &mut RaceCode, program: &Program, clock: Clock) -> FormFacts {
     code.constants.flag("HAS_OTHER_SHARES", others);
     code.constants.flag("HAS_MARKING_RATES", marking);
     code.constants.flag("HAS_CURVES", false);
-    let loops = step_loops(code, scan, code.loops.enabled + 1 + code.loops.code, 4 * timed as u64);
+    let loops = step_loops(code, scan, code.loops.enabled + 1 + code.loops.code, u64::from(form_items));
     FormFacts { loops, firings: DIRECT_FIRINGS }
 }
 

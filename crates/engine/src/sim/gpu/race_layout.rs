@@ -13,7 +13,7 @@ use crate::compile::Program;
 use crate::sim::question::Question;
 
 /// Number of words for a lane's own state.
-pub(crate) const LANE_WORDS: u32 = 22;
+const LANE_WORDS: u32 = 22;
 
 /// Sizes of the observations of a question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

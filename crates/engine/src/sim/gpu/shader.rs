@@ -72,8 +72,9 @@ pub(crate) fn race(int64: bool, form: Form, code: &RaceCode) -> String {
     } else {
         kernel::NO_CODE.to_owned()
     };
+    let items = format!("const ITEMS = {}u;", code.items.count());
     let game = [shared::ENABLED, shared::FIRE, shared::CHOOSE, kernel::RACE_GAME, kernel::RACE_OBSERVE];
-    join(int64, &[code.constants.text(), &doubles, &laws(), &game.join("\n"), &engine])
+    join(int64, &[code.constants.text(), &items, &doubles, &laws(), &game.join("\n"), &engine])
 }
 
 /// The reduction of a column.

@@ -18,19 +18,14 @@ use std::sync::Arc;
 
 use crate::sim::gpu::{Gpu, Wanted};
 
-/// A device with 64-bit integers that keeps the state of a race in the memory of workgroups, and one with neither.
+/// A device with 64-bit integers, and one without.
 fn devices() -> Vec<Arc<Gpu>> {
     let any = || std::env::var("TAILSPN_ADAPTER").ok();
     let open = |name: Option<String>, int64: bool| {
         let wanted = name.as_deref().map_or(Wanted::Any, Wanted::Named);
         if int64 { Gpu::open(wanted) } else { Gpu::open_without_int64(wanted) }
     };
-    let opened = [true, false].map(|both| {
-        let mut gpu = open(any(), both).expect("the tests need an adapter, see README");
-        gpu.tile_bytes *= u32::from(both);
-        Arc::new(gpu)
-    });
-    opened.into()
+    [true, false].map(|int64| Arc::new(open(any(), int64).expect("the tests need an adapter, see README"))).into()
 }
 
 /// Random words for tests: the differences between multiples of the golden ratio, well mixed (SplitMix64).

@@ -281,7 +281,6 @@ pub(super) fn sources() -> Vec<String> {
         for (form, int64) in [(Form::Direct, false), (Form::Clock, true)] {
             let mut code = RaceCode::new(&program, &question, clock);
             append(&mut code, &program, clock, form);
-            code.tile(16 << 10);
             assert_eq!(code.obstacles, Vec::<String>::new());
             sources.push(shader::race(int64, form, &code));
         }
