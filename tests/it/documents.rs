@@ -108,7 +108,9 @@ fn the_kinds_have_the_forms_that_the_docs_list() {
     kinds.sort_unstable();
     assert_eq!(listed, kinds);
     let net = "models/textbook/mm1k.xml";
-    let results: [&[&str]; 7] = [
+    let results: [&[&str]; 9] = [
+        &["check", net],
+        &["devices"],
         &["simulate", net, "--horizon=5", "--reps=50", "--tokens", "--method=simulate"],
         &["simulate", net, "--steady", "--tokens", "--method=exact"],
         &["estimate", "models/mapreduce/all-at-once.toml", "--method=exact"],

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::document::parts::{folded_words, not_folded_words};
-use crate::document::{Cell, Document, Form, Number, Report, Show, Table};
+use crate::document::{Cell, Column, Document, Form, Number, Report, Show, Table};
 use crate::formats::pipe::PipeFinding;
 use crate::report::json::{Word, key_of};
 use crate::report::number::count;
@@ -171,7 +171,8 @@ fn parts(report: &CheckReport) -> Table {
         let named = counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", count(*n as u128)));
         named.collect::<Vec<_>>().join(", ")
     };
-    let mut table = Table { form: Form::Fields, ..Table::new("Parts", "", ["", "", ""]) };
+    let columns = [Column::new(""), Column::new("").key("number"), Column::new("")];
+    let mut table = Table { form: Form::Fields, ..Table::new("Parts", "", columns) };
     let mut push = |name: &str, number: Cell, parts: String| table.rows.push(vec![name.into(), number, parts.into()]);
     let number = |key: &str, value: usize| Cell::from(Number::count(format!("/{key}"), value as u64));
     let capacity = [(report.places_with_capacity, "with a capacity")];
@@ -207,10 +208,16 @@ fn engines(report: &CheckReport) -> Table {
         if left > 0 {
             obstacles += &format!("; and {} more", count(left as u128));
         }
-        let can = if obstacles.is_empty() { "yes" } else { "no" };
-        vec![engine.name.to_string().into(), can.into(), Cell::prose(obstacles)]
+        let can = obstacles.is_empty();
+        let can = Cell::named(if can { "yes" } else { "no" }, can.to_string());
+        vec![engine.name.to_string().into(), can, Cell::prose(obstacles)]
     };
-    Table::new("Engines", "", ["engine", "can run it", "why not"]).rows(report.engines.iter().map(row))
+    let columns = [
+        Column::new("engine"),
+        Column::new("can run it").key("engine_can_run_it"),
+        Column::new("why not").key("engine_obstacles"),
+    ];
+    Table::new("Engines", "", columns).rows(report.engines.iter().map(row))
 }
 
 /// Returns the folded parts, and the reasons why similar parts are not folded; empty without similar parts.

@@ -61,13 +61,13 @@ impl Report for DevicesReport {
             ..Document::default()
         };
         let columns = [
-            Column::new("adapter"),
-            Column::new("kind"),
-            Column::new("driver").show(Show::Room),
-            Column::new("64-bit integers"),
-            Column::new("buffer").unit("MiB").show(Show::Room),
-            Column::new("binding").unit("MiB").show(Show::Room),
-            Column::new("self-test"),
+            Column::new("adapter").key("name"),
+            Column::new("kind").key("kind"),
+            Column::new("driver").key("driver").show(Show::Room),
+            Column::new("64-bit integers").key("int64"),
+            Column::new("buffer").unit("MiB").key("largest_buffer").show(Show::Room),
+            Column::new("binding").unit("MiB").key("largest_binding").show(Show::Room),
+            Column::new("self-test").key("usable"),
         ];
         let row = |(i, row): (usize, &AdapterRow)| {
             let size = |key: &str, bytes: u64| {
@@ -77,13 +77,13 @@ impl Report for DevicesReport {
                 row.name.clone().into(),
                 row.kind.to_string().into(),
                 format!("{}, {}", row.interface, row.driver).into(),
-                if row.int64 { "yes" } else { "no" }.into(),
+                Cell::named(if row.int64 { "yes" } else { "no" }, row.int64.to_string()),
                 size("largest_buffer", row.largest_buffer),
                 size("largest_binding", row.largest_binding),
-                if row.usable { "passed" } else { "failed" }.into(),
+                Cell::named(if row.usable { "passed" } else { "failed" }, row.usable.to_string()),
             ]
         };
-        document.table(Table::new("", "", columns).rows(self.adapters.iter().enumerate().map(row)));
+        document.table(Table::new("", "", columns).rows(self.adapters.iter().enumerate().map(row)).wide());
         document
     }
 }

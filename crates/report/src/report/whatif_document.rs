@@ -213,8 +213,9 @@ impl Report for DetectorsReport {
         };
         let mut document =
             Document { kind: "catalogue", title: "Straggler detectors".to_owned(), ..Document::default() };
-        let columns = ["detector", "flags", "needs", "source"];
-        document.table(Table::new("", "", columns).rows(self.detectors.iter().map(row)).cards());
+        let columns = [("detector", "name"), ("flags", "rule"), ("needs", "needs"), ("source", "source")]
+            .map(|(title, key)| Column::new(title).key(key));
+        document.table(Table::new("", "", columns).rows(self.detectors.iter().map(row)).cards().wide());
         document
     }
 }
