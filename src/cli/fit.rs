@@ -6,8 +6,8 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use tailspn::fit::{
-    FitError, FittedJobs, FittedStages, HadoopConf, ObservedJob, ObservedRun, fit_jobs, fit_stages_alongside,
-    is_mapreduce, observe, observe_job,
+    FitError, FittedJobs, FittedStages, HadoopConf, ObservedRun, fit_jobs, fit_stages_alongside, is_mapreduce, observe,
+    observe_jobs,
 };
 use tailspn::job_time::{CheckedFit, add_residuals, check_stages, other_jobs};
 use tailspn::plan::JobPlan;
@@ -225,7 +225,7 @@ fn job(traces: &[&JobTrace], confs: &[&PathBuf], args: &FitArgs, terminal: &Term
         }
         _ => return Err(usage(format!("{} configurations for one plan; pass only one configuration", confs.len()))),
     };
-    let observed = wanted_jobs(traces, args)?;
+    let observed = observe_jobs(traces, &args.job).map_err(|error| refused(&error))?;
     let inputs: Vec<f64> = args.input_size.iter().map(|bytes| *bytes as f64 / MB).collect();
     if !inputs.is_empty() && inputs.len() != observed.len() {
         let (sizes, jobs) = (inputs.len(), observed.len());
@@ -236,37 +236,6 @@ fn job(traces: &[&JobTrace], confs: &[&PathBuf], args: &FitArgs, terminal: &Term
     let others = other_jobs(traces, &observed, conf.as_ref(), args.level, &progress);
     let checked = add_residuals(&mut all, &others, &Quiet(&progress)).map_err(|error| estimate_failure(&error))?;
     Ok(Model::Jobs(Box::new(all), checked))
-}
-
-/// Returns the jobs that `--job` names, by id or by name; without `--job`, the only job of each log.
-fn wanted_jobs(traces: &[&JobTrace], args: &FitArgs) -> Result<Vec<ObservedJob>, Failure> {
-    let mut found = Vec::new();
-    if args.job.is_empty() {
-        for trace in traces {
-            found.push(observe_job(trace, None).map_err(|error| refused(&error))?);
-        }
-        return Ok(found);
-    }
-    for wanted in &args.job {
-        let before = found.len();
-        for trace in traces {
-            for application in &trace.applications {
-                if application.id == *wanted {
-                    found.push(observe_job(trace, Some(wanted)).map_err(|error| refused(&error))?);
-                } else if application.name == *wanted {
-                    // a job of this name that failed or has no data is left out; with its id it is an error
-                    found.extend(observe_job(trace, Some(&application.id)).ok());
-                }
-            }
-        }
-        if found.len() == before {
-            let known = traces.iter().flat_map(|trace| &trace.applications);
-            let ids = known.map(|application| application.id.clone()).collect();
-            let log = traces.iter().filter_map(|trace| trace.files.first().cloned()).collect::<Vec<_>>().join(", ");
-            return Err(refused(&FitError::NoSuchJob { log, id: wanted.clone(), ids }));
-        }
-    }
-    Ok(found)
 }
 
 pub(crate) fn refused(error: &FitError) -> Failure {

@@ -209,5 +209,9 @@ fn run_command(command: &Command, terminal: &Terminal) -> Result<Exit, Failure> 
         Command::Man(args) => shell::man(args, terminal),
         Command::Setup(args) => shell::setup(args, terminal),
     };
-    ended.map_err(|failure| kinds::explained(failure, command))
+    ended.map_err(|failure| match failure.exit {
+        // an error about a log that was read in part has no meaning
+        Exit::Trace if watch::interrupted() => Failure::plain(Exit::Interrupted, "stopped while the log was read"),
+        _ => kinds::explained(failure, command),
+    })
 }

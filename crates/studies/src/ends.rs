@@ -84,3 +84,21 @@ pub(crate) fn owned(number: impl Into<Measured>) -> Measured {
 pub(crate) fn without_width(value: f64) -> Measured {
     Measured::between(value, Some(value), Some(value))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn owners_of_a_level_write_value_and_ends_only() {
+        #[derive(Debug, PartialEq, Serialize, Deserialize)]
+        struct Owner {
+            #[serde(with = "Ends")]
+            time: Measured,
+        }
+        let owner = Owner { time: Measured::between(2.0, Some(1.0), Some(3.0)) };
+        let json = r#"{"time":{"value":2.0,"low":1.0,"high":3.0}}"#;
+        assert_eq!(serde_json::to_string(&owner).unwrap(), json);
+        assert_eq!(serde_json::from_str::<Owner>(json).unwrap(), owner);
+    }
+}

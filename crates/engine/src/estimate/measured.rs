@@ -209,45 +209,6 @@ impl From<Flat> for Measured {
     }
 }
 
-/// A number as `value`, `low` and `high` in JSON, for `#[serde(with = "ends")]`; the level is stated elsewhere.
-pub mod ends {
-    use serde::{Deserialize, Deserializer, Serialize, Serializer};
-
-    use crate::estimate::measured::Measured;
-
-    /// A number with its interval.
-    #[derive(Debug, Serialize, Deserialize)]
-    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-    pub struct Ends {
-        /// Point estimate.
-        value: f64,
-        /// Lower end of the confidence interval.
-        low: Option<f64>,
-        /// Upper end of the confidence interval.
-        high: Option<f64>,
-    }
-
-    /// Serialises the number with the ends of its interval.
-    ///
-    /// # Errors
-    ///
-    /// The errors of the serializer.
-    pub fn serialize<S: Serializer>(number: &Measured, serializer: S) -> Result<S::Ok, S::Error> {
-        let [low, high] = number.ends().map_or([None; 2], |ends| ends.map(Some));
-        Ends { value: number.value, low, high }.serialize(serializer)
-    }
-
-    /// Deserialises a number with the ends of its interval.
-    ///
-    /// # Errors
-    ///
-    /// The errors of the deserializer.
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Measured, D::Error> {
-        let Ends { value, low, high } = Ends::deserialize(deserializer)?;
-        Ok(Measured::between(value, low, high))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -275,19 +236,6 @@ mod tests {
             assert_eq!(serde_json::to_string(&number).unwrap(), json);
             assert_eq!(serde_json::from_str::<Measured>(json).unwrap(), number);
         }
-    }
-
-    #[test]
-    fn owners_of_a_level_write_value_and_ends_only() {
-        #[derive(Debug, PartialEq, Serialize, Deserialize)]
-        struct Owner {
-            #[serde(with = "ends")]
-            time: Measured,
-        }
-        let owner = Owner { time: Measured::between(2.0, Some(1.0), Some(3.0)) };
-        let json = r#"{"time":{"value":2.0,"low":1.0,"high":3.0}}"#;
-        assert_eq!(serde_json::to_string(&owner).unwrap(), json);
-        assert_eq!(serde_json::from_str::<Owner>(json).unwrap(), owner);
     }
 
     #[test]

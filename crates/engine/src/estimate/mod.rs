@@ -48,7 +48,7 @@ pub use compare::{CompareError, paired_difference, paired_ratio};
 pub use distribution::{normal_cdf, normal_quantile, student_quantile, student_tail};
 pub use histogram::{Bin, TickHistogram};
 pub use mean::{Estimate, EstimateError, Interval, Method, mean_interval};
-pub use measured::{Doubt, Measured, ends};
+pub use measured::{Doubt, Measured};
 pub use moments::{FloatMoments, Moments};
 pub use poisson::PoissonWindow;
 pub use proportion::{ProportionError, clopper_pearson, wilson};

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::compile::{Code, Program, compile, lower};
-use crate::fold::{Keep, fold_markings};
+use crate::fold::{Keep, Symmetry, fold_markings};
 use crate::net::expr::{Expr, ExprError};
 use crate::net::{Delay, Net, Timing};
 use crate::solve::average_result::{AverageResult, Explored};
 use crate::solve::explore_error::Incomplete;
-use crate::solve::fixed_delays::{FixedDelayStates, is_fixed};
+use crate::solve::fixed_delays::{FixedDelayError, FixedDelayStates, is_fixed};
 use crate::solve::grid::GridSettings;
 use crate::solve::linear::LinearSettings;
 use crate::solve::passage::{PassageSettings, passage_of};
@@ -24,7 +24,7 @@ use crate::solve::solution_error::SolutionError;
 use crate::solve::space::StateSpace;
 use crate::solve::steady::steady_state;
 use crate::solve::transient::{TransientSettings, transient};
-use crate::solve::until::Until;
+use crate::solve::until::{Until, UntilStates};
 use crate::solve::verdict::Verdicts;
 use crate::watch::{Unwatched, Watch};
 
@@ -57,7 +57,7 @@ pub trait Solve {
 
 impl Solve for Net {
     fn solution(&self) -> Solution<'_> {
-        Solution { net: self, goal: None, limits: Limits::default(), fold: true, watch: &Unwatched }
+        Solution { net: self, goal: None, avoid: None, limits: Limits::default(), fold: true, watch: &Unwatched }
     }
 }
 
@@ -70,6 +70,7 @@ impl Solve for Net {
 pub struct Solution<'a> {
     net: &'a Net,
     goal: Option<&'a str>,
+    avoid: Option<&'a str>,
     limits: Limits,
     fold: bool,
     watch: &'a dyn Watch,
@@ -84,6 +85,17 @@ impl<'a> Solution<'a> {
     pub fn until(mut self, goal: &'a str) -> Result<Self, ExprError> {
         self.net.expression(goal)?;
         self.goal = Some(goal);
+        Ok(self)
+    }
+
+    /// Sets markings that must not occur before the goal, such as `#(failed) >= 1`: a run that enters one never reaches the goal.
+    ///
+    /// # Errors
+    ///
+    /// An invalid expression.
+    pub fn avoid(mut self, markings: &'a str) -> Result<Self, ExprError> {
+        self.net.expression(markings)?;
+        self.avoid = Some(markings);
         Ok(self)
     }
 
@@ -119,29 +131,67 @@ impl<'a> Solution<'a> {
 
     /// Returns the distribution of the time to the goal.
     ///
-    /// If no goal is set, a schedule of more than 10,000 states is solved by its parts, if the parts are in series and
+    /// If neither a goal nor markings to avoid are set, a schedule of more than 10,000 states is solved by its parts, if the parts are in series and
     /// in parallel. In this case, every number has guaranteed bounds.
     ///
     /// # Errors
     ///
     /// The net cannot be compiled, expanded to phases or explored within the limits.
     pub fn passage(self) -> Result<PassageResult<'a>, SolutionError> {
-        if self.goal.is_none() {
+        if self.goal.or(self.avoid).is_none() {
             let program = compile(self.net)?;
             if is_series_parallel(&program).is_ok() && self.has_many_states() {
                 let time = completion_time(&program, &GridSettings::default())?;
                 return Ok(PassageResult(Method::Parts(Box::new(time))));
             }
         }
-        if let Some((_, states)) = self.find_fixed(self.goal)? {
+        if let Some((_, states)) = self.find_fixed(self.ends())? {
             let time = FixedDelayTime::new(states, self.watch)?;
             return Ok(PassageResult(Method::FixedDelays(Box::new(time))));
         }
-        let Explored { space, .. } = self.find_folded()?;
+        let UntilStates { space, targets, .. } = self.find_until(None)?.0;
         space.complete()?;
-        let targets = space.marked(if self.goal.is_some() { space.goals() } else { space.dead() });
         let chain = Cow::Owned(space.into_chain());
         Ok(PassageResult(Method::States(Box::new(passage_of(chain, &targets, &PassageSettings::watched(self.watch))?))))
+    }
+
+    /// Returns the probability that the goal holds at some time \[s\] from `from` to `to`, which may be infinite, and that no marking to
+    /// avoid occurs earlier.
+    ///
+    /// # Errors
+    ///
+    /// A `from` above 0 for a net with deterministic or empirical delays, or if a condition holds in a vanishing marking; otherwise as
+    /// [`Self::passage`].
+    pub fn probability_between(self, from: f64, to: f64) -> Result<f64, SolutionError> {
+        if let Some((_, states)) = self.find_fixed(self.ends())? {
+            if from > 0.0 {
+                return Err(FixedDelayError::Unsupported { question: "a first time above 0" }.into());
+            }
+            let ever = || Ok(states.moments(&LinearSettings::watched(self.watch))?.0);
+            return if to.is_finite() { Ok(states.passage(self.watch)?.cdf(to)?) } else { ever() };
+        }
+        if from <= 0.0 {
+            return Ok(self.find_until(None)?.0.probability(to, self.watch)?);
+        }
+        let found = self.find()?;
+        let [goal, avoid] = self.ends().map(|text| Some(lower(&found.net, &found.net.expression(text?).ok()?)));
+        let until = Until { goal: goal.as_ref(), avoid: avoid.as_ref() };
+        let exploration = (&Symmetry::default(), &self.limits);
+        Ok(until.probability(&found.program, &found.space, [from, to], exploration, self.watch)?)
+    }
+
+    /// Returns the mean reward of a run up to its goal, which gathers `rate` per second, such as `#(busy)`. Infinite if a run may never end:
+    /// at the goal, in a marking to avoid, or in a dead marking.
+    ///
+    /// # Errors
+    ///
+    /// An invalid expression, a net with deterministic or empirical delays; otherwise as [`Self::passage`].
+    pub fn reward(self, rate: &str) -> Result<f64, SolutionError> {
+        if self.find_fixed([None; 2])?.is_some() {
+            return Err(FixedDelayError::Unsupported { question: "a reward up to a goal" }.into());
+        }
+        let (states, rate) = self.find_until(Some(rate))?;
+        Ok(states.gathered(rate.as_ref(), &[], f64::INFINITY, self.watch)?)
     }
 
     /// Returns averages in the long run.
@@ -156,13 +206,13 @@ impl<'a> Solution<'a> {
             0 => Ok(()),
             dead => Err(SolutionError::Dead { dead }),
         };
-        if let Some((net, states)) = self.find_fixed(None)? {
+        if let Some((net, states)) = self.find_fixed([None; 2])? {
             lives(&states.space)?;
             let found = states.steady(&linear, &TransientSettings::watched(self.watch))?;
             let averages = states.steady_averages(&found)?;
             return Ok(AverageResult::new(self.net, &explored(net, states), averages, found.steady.probabilities));
         }
-        let found = Arc::new(self.find(None)?);
+        let found = Arc::new(self.find()?);
         lives(&found.space)?;
         let steady = steady_state(found.space.complete()?, &linear)?;
         AverageResult::of(self.net, &found, steady.probabilities)
@@ -175,7 +225,7 @@ impl<'a> Solution<'a> {
     /// A negative time, a time that is too large for the rates of the net, or a net that cannot be compiled, expanded to
     /// phases or explored within the limits.
     pub fn at(self, times: &[f64]) -> Result<Vec<AverageResult>, SolutionError> {
-        if let Some((net, states)) = self.find_fixed(None)? {
+        if let Some((net, states)) = self.find_fixed([None; 2])? {
             let found = states.at(times, self.watch)?;
             let averages = (0..times.len()).map(|at| states.averages(&found, at)).collect::<Result<Vec<_>, _>>()?;
             let (all, states) = (averages.into_iter().zip(found.probabilities), explored(net, states));
@@ -183,7 +233,7 @@ impl<'a> Solution<'a> {
                 .map(|(averages, probabilities)| AverageResult::new(self.net, &states, averages, probabilities))
                 .collect());
         }
-        let found = Arc::new(self.find(None)?);
+        let found = Arc::new(self.find()?);
         let all = transient(found.space.complete()?, times, &TransientSettings::watched(self.watch))?;
         all.probabilities.into_iter().map(|probabilities| AverageResult::of(self.net, &found, probabilities)).collect()
     }
@@ -194,16 +244,23 @@ impl<'a> Solution<'a> {
     ///
     /// The net cannot be compiled, expanded to phases or explored within the limits.
     pub fn states(self) -> Result<StateResult, SolutionError> {
-        let Explored { program, space, .. } = self.find(None)?;
+        let Explored { program, space, .. } = self.find()?;
         space.complete()?;
         let verdicts = space.verdicts(&program)?;
         Ok(StateResult { verdicts, program, space })
     }
 
     /// Explores the net with its delays as phases.
-    fn find(&self, goal: Option<&str>) -> Result<Explored, SolutionError> {
-        let goal = goal.map(|text| self.net.expression(text)).transpose()?;
-        self.explore(self.phases()?.into_owned(), goal.as_ref())
+    fn find(&self) -> Result<Explored, SolutionError> {
+        let net = self.phases()?.into_owned();
+        let program = compile(&net)?;
+        let space = explore(&program, None, &self.limits, self.watch)?;
+        Ok(Explored { net, program, space })
+    }
+
+    /// Returns the goal and the markings to avoid.
+    fn ends(&self) -> [Option<&'a str>; 2] {
+        [self.goal, self.avoid]
     }
 
     /// Returns the net with its delays as phases.
@@ -213,50 +270,48 @@ impl<'a> Solution<'a> {
         Ok(if general { Cow::Owned(expand_phases(self.net)?.net) } else { Cow::Borrowed(self.net) })
     }
 
-    /// Explores a net with fixed delays up to the goal; `None` if it has no such delays.
-    fn find_fixed(&self, goal: Option<&str>) -> Result<Option<(Net, FixedDelayStates)>, SolutionError> {
+    /// Explores a net with fixed delays up to a goal and markings to avoid; `None` if it has no such delays.
+    fn find_fixed(&self, ends: [Option<&str>; 2]) -> Result<Option<(Net, FixedDelayStates)>, SolutionError> {
         let fixed =
             |timing: &Timing| matches!(timing, Timing::Timed { delay: Delay::General(law), .. } if is_fixed(law));
         if !self.net.transitions().iter().any(|transition| fixed(&transition.timing)) {
             return Ok(None);
         }
-        let goal = goal.map(|text| self.net.expression(text)).transpose()?;
         let net = expand_phases_except(self.net, is_fixed)?.net;
-        let goal: Option<Code> = goal.map(|goal| lower(&net, &goal));
-        let until = Until { goal: goal.as_ref(), avoid: None };
+        let code = |text: Option<&str>| text.map(|text| Ok(lower(&net, &net.expression(text)?))).transpose();
+        let [goal, avoid]: [Result<Option<Code>, ExprError>; 2] = ends.map(code);
+        let (goal, avoid) = (goal?, avoid?);
+        let until = Until { goal: goal.as_ref(), avoid: avoid.as_ref() };
         let states = FixedDelayStates::explore(&compile(&net)?, until, &self.limits, self.watch)?;
         Ok(Some((net, states)))
     }
 
-    fn explore(&self, net: Net, goal: Option<&Expr>) -> Result<Explored, SolutionError> {
-        let program = compile(&net)?;
-        let goal: Option<Code> = goal.map(|goal| lower(&net, goal));
-        let program = match &goal {
-            Some(goal) => program.observing(goal),
-            None => program,
-        };
-        let space = explore(&program, goal.as_ref(), &self.limits, self.watch)?;
-        Ok(Explored { net, program, space })
-    }
-
-    /// Explores the net for its passage time; replicas that the goal does not distinguish are counted.
-    fn find_folded(&self) -> Result<Explored, SolutionError> {
-        let goal = self.goal.map(|text| self.net.expression(text)).transpose()?;
+    /// Explores the net up to its goal and the markings to avoid, and returns the code of `reward`; replicas that these do not
+    /// distinguish are counted.
+    fn find_until(&self, reward: Option<&str>) -> Result<(UntilStates, Option<Code>), SolutionError> {
         let net = self.phases()?;
-        let keep = Keep { expressions: goal.iter().cloned().collect(), ..Keep::default() };
-        if !self.fold {
-            return self.explore(net.into_owned(), goal.as_ref());
+        let texts = [self.goal, self.avoid, reward];
+        let expressions = texts.into_iter().map(|text| text.map(|text| net.expression(text)).transpose());
+        let mut expressions: Vec<Option<Expr>> = expressions.collect::<Result<_, _>>()?;
+        let keep = Keep { expressions: expressions.iter().flatten().cloned().collect(), ..Keep::default() };
+        let folding = self.fold.then(|| fold_markings(&net, &keep));
+        let net = folding.as_ref().map_or(&*net, |folding| folding.net());
+        if let Some(folding) = &folding {
+            for expression in expressions.iter_mut().flatten() {
+                *expression = folding.expression(expression).unwrap_or_else(|| expression.clone());
+            }
         }
-        let folding = fold_markings(&net, &keep);
-        let goal = goal.map(|goal| folding.expression(&goal).unwrap_or(goal));
-        self.explore(folding.net().clone(), goal.as_ref())
+        let mut codes = expressions.iter().map(|expression| Some(lower(net, expression.as_ref()?)));
+        let [goal, avoid, reward] = std::array::from_fn(|_| codes.next().flatten());
+        let until = Until { goal: goal.as_ref(), avoid: avoid.as_ref() };
+        Ok((until.explore(&compile(net)?, &Symmetry::default(), &self.limits, self.watch)?, reward))
     }
 
     /// Returns true if the net has many states, or if it has no states because phases cannot represent a delay.
     fn has_many_states(&self) -> bool {
         let states = FEW_STATES.min(self.limits.states);
         let few = Self { limits: Limits { states, ..self.limits }, ..self.clone() };
-        match few.find(None) {
+        match few.find() {
             Ok(found) => matches!(found.space.stopped(), Some(Incomplete::States { .. })),
             Err(error) => matches!(error, SolutionError::Phases(_)),
         }
@@ -322,5 +377,112 @@ impl StateResult {
     /// Returns the compiled net with its delays as phases.
     pub fn program(&self) -> &Program {
         &self.program
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::{Law, NetBuilder};
+
+    const FAILS: f64 = 0.5;
+    const ENDS: f64 = 1.5;
+
+    /// A machine that fails or finishes its work; a failed machine is repaired at `repairs` per second, if that is above 0.
+    fn machine(repairs: f64) -> Net {
+        let mut b = NetBuilder::new("machine");
+        let [works, failed, done] = [("works", 1), ("failed", 0), ("done", 0)].map(|(id, n)| b.place(id, n));
+        for (id, rate, from, to) in
+            [("fail", FAILS, works, failed), ("end", ENDS, works, done), ("repair", repairs, failed, works)]
+        {
+            if rate > 0.0 {
+                let t = b.transition(id, Timing::exponential(rate));
+                b.input(from, t, 1.0);
+                b.output(t, to, 1.0);
+            }
+        }
+        b.build().unwrap()
+    }
+
+    fn asked<'a>(net: &'a Net, goal: &'a str, avoid: &'a str) -> Solution<'a> {
+        net.solution().until(goal).unwrap().avoid(avoid).unwrap()
+    }
+
+    fn assert_close(found: f64, exact: f64) {
+        assert!((found - exact).abs() < 1e-12, "{found} {exact}");
+    }
+
+    #[test]
+    fn markings_to_avoid_end_a_run() {
+        let net = machine(2.0);
+        let by = |t: f64| ENDS / (FAILS + ENDS) * (1.0 - f64::exp(-(FAILS + ENDS) * t));
+        let asked = || asked(&net, "#(done)", "#(failed)");
+        let mut time = asked().passage().unwrap();
+        assert_close(time.probability(), by(f64::INFINITY));
+        assert_close(time.cdf(0.7).unwrap().value, by(0.7));
+        assert_close(asked().probability_between(0.0, 0.7).unwrap(), by(0.7));
+        assert_close(asked().probability_between(0.0, f64::INFINITY).unwrap(), by(f64::INFINITY));
+        // a run that was done earlier is still done
+        assert_close(asked().probability_between(0.3, 0.7).unwrap(), by(0.7));
+        let works = self::asked(&net, "#(works)", "#(failed) + #(done)");
+        assert_close(works.probability_between(0.3, 0.7).unwrap(), f64::exp(-(FAILS + ENDS) * 0.3));
+        // every second of work counts three times, until the machine fails or is done
+        assert_close(asked().reward("3 * #(works)").unwrap(), 3.0 / (FAILS + ENDS));
+        let repaired = || net.solution().until("#(done)").unwrap();
+        assert_close(repaired().reward("#(works)").unwrap(), 1.0 / ENDS);
+        assert_close(repaired().reward("#(failed)").unwrap(), FAILS / ENDS / 2.0);
+        let never = net.solution().until("#(failed) > 1").unwrap().avoid("#(done)").unwrap();
+        assert_close(never.reward("#(works)").unwrap(), 1.0 / ENDS);
+        assert!(repaired().avoid("#(nowhere)").is_err() && repaired().reward("#(nowhere)").is_err());
+    }
+
+    /// Without a goal, a run ends in a dead marking; markings to avoid end it too.
+    #[test]
+    fn a_run_without_a_goal_ends_in_a_dead_marking() {
+        let net = machine(0.0);
+        let done = net.solution().avoid("#(failed)").unwrap();
+        assert_close(done.clone().passage().unwrap().probability(), ENDS / (FAILS + ENDS));
+        assert_close(done.probability_between(0.0, f64::INFINITY).unwrap(), ENDS / (FAILS + ENDS));
+        assert_close(net.solution().probability_between(0.0, f64::INFINITY).unwrap(), 1.0);
+        assert_close(net.solution().reward("1").unwrap(), 1.0 / (FAILS + ENDS));
+    }
+
+    /// Two equal tasks are counted, with the same answers: the slower one takes 1 + 1/2 s.
+    #[test]
+    fn rewards_of_folded_replicas_are_those_of_the_net() {
+        let mut b = NetBuilder::new("tasks");
+        for i in 1..=2 {
+            let (runs, ends) = (b.place(format!("runs{i}"), 1), b.place(format!("ends{i}"), 0));
+            let t = b.transition(format!("task{i}"), Timing::exponential(1.0));
+            b.input(runs, t, 1.0);
+            b.output(t, ends, 1.0);
+        }
+        let net = b.build().unwrap();
+        let asked = || net.solution().until("#(ends1) + #(ends2) = 2").unwrap();
+        for solution in [asked(), asked().unfolded()] {
+            assert_close(solution.clone().reward("#(runs1) + #(runs2)").unwrap(), 2.0);
+            assert_close(solution.clone().reward("#(runs1)").unwrap(), 1.0);
+            assert_close(solution.reward("1").unwrap(), 1.5);
+        }
+    }
+
+    #[test]
+    fn fixed_delays_have_a_probability_from_time_0_on() {
+        let mut b = NetBuilder::new("repair");
+        let [broken, mended, scrapped] = [("broken", 1), ("mended", 0), ("scrapped", 0)].map(|(id, n)| b.place(id, n));
+        let repair = b.transition("repair", Timing::general(Law::Deterministic { delay: 3.0 }));
+        let scrap = b.transition("scrap", Timing::exponential(0.4));
+        for (t, to) in [(repair, mended), (scrap, scrapped)] {
+            b.input(broken, t, 1.0);
+            b.output(t, to, 1.0);
+        }
+        let net = b.build().unwrap();
+        let asked = || asked(&net, "#(mended)", "#(scrapped)");
+        assert_close(asked().probability_between(0.0, 2.9).unwrap(), 0.0);
+        assert_close(asked().probability_between(0.0, 3.1).unwrap(), f64::exp(-1.2));
+        assert_close(asked().probability_between(0.0, f64::INFINITY).unwrap(), f64::exp(-1.2));
+        for error in [asked().probability_between(1.0, 2.0).unwrap_err(), asked().reward("1").unwrap_err()] {
+            assert!(matches!(error, SolutionError::FixedDelays(FixedDelayError::Unsupported { .. })), "{error}");
+        }
     }
 }

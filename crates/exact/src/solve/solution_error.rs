@@ -3,6 +3,7 @@
 use crate::compile::CompileError;
 use crate::net::expr::ExprError;
 use crate::semantics::Fault;
+use crate::solve::ask_error::AskError;
 use crate::solve::explore_error::{ExploreError, Incomplete};
 use crate::solve::fixed_delays::FixedDelayError;
 use crate::solve::grid::GridError;
@@ -52,6 +53,9 @@ pub enum SolutionError {
     /// The probabilities at a time cannot be computed.
     #[error(transparent)]
     Transient(#[from] TransientError),
+    /// A probability between two times, or a reward, that cannot be computed.
+    #[error(transparent)]
+    Ask(#[from] AskError),
     /// The net can reach a dead marking, so it has no steady state; the passage time to the dead marking exists.
     #[error("{dead} of the markings are dead, so the net has no steady state")]
     Dead {

@@ -64,7 +64,7 @@ pub use hadoop_conf::{ConfError, HadoopConf};
 pub use job_text::short;
 pub use law::LawScore;
 pub use observe::{FitError, ObservedRun, ObservedStage, ObservedTask, observe};
-pub use observed_job::{ObservedJob, is_mapreduce, observe_job};
+pub use observed_job::{ObservedJob, is_mapreduce, observe_job, observe_jobs};
 pub use only_job::only_job;
 pub use pooled::{FittedJobs, fit_jobs};
 pub use progress::{RunProgress, StageProgress, StartedTask, observe_progress};

@@ -89,6 +89,38 @@ pub fn is_mapreduce(trace: &JobTrace) -> bool {
     matches!(trace.format, Format::HadoopJson | Format::HadoopText | Format::Rumen)
 }
 
+/// Reads MapReduce jobs from logs: the jobs with these ids or names, or without any, the only job of each log. A job with a wanted name
+/// that did not succeed, or of which the log has too little, is left out.
+///
+/// # Errors
+///
+/// [`FitError`], as of [`observe_job`], and for an id or a name of which no job is read.
+pub fn observe_jobs(traces: &[&JobTrace], wanted: &[String]) -> Result<Vec<ObservedJob>, FitError> {
+    if wanted.is_empty() {
+        return traces.iter().map(|trace| observe_job(trace, None)).collect();
+    }
+    let mut found = Vec::new();
+    for wanted in wanted {
+        let before = found.len();
+        for trace in traces {
+            for application in &trace.applications {
+                if application.id == *wanted {
+                    found.push(observe_job(trace, Some(wanted))?);
+                } else if application.name == *wanted {
+                    found.extend(observe_job(trace, Some(&application.id)).ok());
+                }
+            }
+        }
+        if found.len() == before {
+            let known = traces.iter().flat_map(|trace| &trace.applications);
+            let ids = known.map(|application| application.id.clone()).collect();
+            let log = traces.iter().filter_map(|trace| trace.files.first().cloned()).collect::<Vec<_>>().join(", ");
+            return Err(FitError::NoSuchJob { log, id: wanted.clone(), ids });
+        }
+    }
+    Ok(found)
+}
+
 /// Reads a MapReduce job from a log: the job with this id, or the only job.
 ///
 /// # Errors

@@ -4,12 +4,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::parts::{cut, notes_table};
 use crate::document::{Column, Document, Figure, Number, Piece, Report, Table};
-use crate::estimate::{Measured, ends};
+use crate::estimate::Measured;
 use crate::fit::{FittedRun, FittedStage, FittedStages};
 use crate::mapreduce::LawKind;
 use crate::report::bar_rows::{BarRow, MOST};
 use crate::report::number::{counted, plain};
 use crate::stages::{StagePlan, TaskTime};
+use crate::sweep::Ends;
 
 /// One stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,12 +25,12 @@ pub struct FitStageRow {
     /// Mean data of a full task in the logs \[MB\].
     pub task_mb: f64,
     /// Time of a cold task with these data \[s\].
-    #[serde(with = "ends")]
-    #[cfg_attr(feature = "schema", schemars(with = "ends::Ends"))]
+    #[serde(with = "Ends")]
+    #[cfg_attr(feature = "schema", schemars(with = "Ends"))]
     pub cold_s: Measured,
     /// Time of a steady task with these data \[s\].
-    #[serde(with = "ends")]
-    #[cfg_attr(feature = "schema", schemars(with = "ends::Ends"))]
+    #[serde(with = "Ends")]
+    #[cfg_attr(feature = "schema", schemars(with = "Ends"))]
     pub warm_s: Measured,
     /// Extra time of the second task of a slot, compared with steady tasks.
     pub warming: f64,

@@ -5,6 +5,8 @@
 
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
 use crate::compile::Ids;
 use crate::sim::gpu::device::Gpu;
 use crate::sim::gpu::engine::{DeviceFault, Pace};
@@ -212,12 +214,12 @@ impl GpuBatch {
         let words: Vec<[u32; 2]> = self.gpu.read(&self.results.1, columns * all)?;
         let (times, counts) = words.split_at(all);
         let wanted = chunk.begin as usize..chunk.end as usize;
-        for (point, (schedule, samples)) in loaded.schedules.iter().zip(found).enumerate() {
+        loaded.schedules.par_iter().zip(found).enumerate().for_each(|(point, (schedule, samples))| {
             for at in wanted.clone().map(|at| point * each + at) {
                 let extra = counts.get(at).map_or(0, |count| value(*count));
                 schedule.note(value(times[at]), extra, samples);
             }
-        }
+        });
         Ok(())
     }
 }
