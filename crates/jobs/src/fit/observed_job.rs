@@ -90,7 +90,7 @@ pub fn is_mapreduce(trace: &JobTrace) -> bool {
 }
 
 /// Reads MapReduce jobs from logs: the jobs with these ids or names, or without any, the only job of each log. A job with a wanted name
-/// that did not succeed, or of which the log has too little, is left out.
+/// is left out if it did not succeed or if its log is incomplete.
 ///
 /// # Errors
 ///
