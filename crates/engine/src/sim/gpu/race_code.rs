@@ -3,8 +3,8 @@
 //!
 //! All tables are one array of words; rows contain positions in this array. A row of a transition contains, as pairs of
 //! start and end: ranges of counters, rooms, dynamic arcs, inputs, changes, and the timed transitions and groups that a
-//! firing affects. Ranges, changes and affected transitions are listed in parts of four words, and their positions count parts. Flags follow, and then the lists of the observer: groups of the question, counters written, and
-//! impulses.
+//! firing affects. Ranges, changes and affected transitions are listed in parts of four words, and their positions count
+//! parts. Flags follow, and then the lists of the observer: groups of the question, counters written, and impulses.
 
 use crate::compile::{Code, Firing, Program};
 use crate::net::ArcKind;
