@@ -131,8 +131,8 @@ impl<'a> Solution<'a> {
 
     /// Returns the distribution of the time to the goal.
     ///
-    /// If neither a goal nor markings to avoid are set, a schedule of more than 10,000 states is solved by its parts, if the parts are in series and
-    /// in parallel. In this case, every number has guaranteed bounds.
+    /// If neither a goal nor markings to avoid are set, a schedule of more than 10,000 states is solved by its parts, if the
+    /// parts are in series and in parallel. In this case, every number has guaranteed bounds.
     ///
     /// # Errors
     ///
