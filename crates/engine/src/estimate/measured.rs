@@ -7,7 +7,7 @@ use crate::estimate::mean::{Estimate, EstimateError, Interval};
 /// A number and its uncertainty.
 ///
 /// In JSON: `value`, `low`, `high`, `level`, `samples`, then `note`, `exact` and `bounds` if they apply. Structs that
-/// state their level once use [`ends`] instead.
+/// state their level once use `Ends` of `tailspn-studies` instead.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(from = "Flat", into = "Flat")]
