@@ -163,10 +163,10 @@ impl<'a> Solution<'a> {
     /// A `from` above 0 for a net with deterministic or empirical delays, or if a condition holds in a vanishing marking; otherwise as
     /// [`Self::passage`].
     pub fn probability_between(self, from: f64, to: f64) -> Result<f64, SolutionError> {
+        if from > 0.0 && self.has_fixed_delays() {
+            return Err(FixedDelayError::Unsupported { question: "a first time above 0" }.into());
+        }
         if let Some((_, states)) = self.find_fixed(self.ends())? {
-            if from > 0.0 {
-                return Err(FixedDelayError::Unsupported { question: "a first time above 0" }.into());
-            }
             let ever = || Ok(states.moments(&LinearSettings::watched(self.watch))?.0);
             return if to.is_finite() { Ok(states.passage(self.watch)?.cdf(to)?) } else { ever() };
         }
@@ -174,7 +174,7 @@ impl<'a> Solution<'a> {
             return Ok(self.find_until(None)?.0.probability(to, self.watch)?);
         }
         let found = self.find()?;
-        let [goal, avoid] = self.ends().map(|text| Some(lower(&found.net, &found.net.expression(text?).ok()?)));
+        let [goal, avoid] = codes(&found.net, self.ends())?;
         let until = Until { goal: goal.as_ref(), avoid: avoid.as_ref() };
         let exploration = (&Symmetry::default(), &self.limits);
         Ok(until.probability(&found.program, &found.space, [from, to], exploration, self.watch)?)
@@ -187,7 +187,7 @@ impl<'a> Solution<'a> {
     ///
     /// An invalid expression, a net with deterministic or empirical delays; otherwise as [`Self::passage`].
     pub fn reward(self, rate: &str) -> Result<f64, SolutionError> {
-        if self.find_fixed([None; 2])?.is_some() {
+        if self.has_fixed_delays() {
             return Err(FixedDelayError::Unsupported { question: "a reward up to a goal" }.into());
         }
         let (states, rate) = self.find_until(Some(rate))?;
@@ -270,17 +270,20 @@ impl<'a> Solution<'a> {
         Ok(if general { Cow::Owned(expand_phases(self.net)?.net) } else { Cow::Borrowed(self.net) })
     }
 
-    /// Explores a net with fixed delays up to a goal and markings to avoid; `None` if it has no such delays.
-    fn find_fixed(&self, ends: [Option<&str>; 2]) -> Result<Option<(Net, FixedDelayStates)>, SolutionError> {
+    /// Returns true if the net has deterministic or empirical delays.
+    fn has_fixed_delays(&self) -> bool {
         let fixed =
             |timing: &Timing| matches!(timing, Timing::Timed { delay: Delay::General(law), .. } if is_fixed(law));
-        if !self.net.transitions().iter().any(|transition| fixed(&transition.timing)) {
+        self.net.transitions().iter().any(|transition| fixed(&transition.timing))
+    }
+
+    /// Explores a net with fixed delays up to a goal and markings to avoid; `None` if it has no such delays.
+    fn find_fixed(&self, ends: [Option<&str>; 2]) -> Result<Option<(Net, FixedDelayStates)>, SolutionError> {
+        if !self.has_fixed_delays() {
             return Ok(None);
         }
         let net = expand_phases_except(self.net, is_fixed)?.net;
-        let code = |text: Option<&str>| text.map(|text| Ok(lower(&net, &net.expression(text)?))).transpose();
-        let [goal, avoid]: [Result<Option<Code>, ExprError>; 2] = ends.map(code);
-        let (goal, avoid) = (goal?, avoid?);
+        let [goal, avoid] = codes(&net, ends)?;
         let until = Until { goal: goal.as_ref(), avoid: avoid.as_ref() };
         let states = FixedDelayStates::explore(&compile(&net)?, until, &self.limits, self.watch)?;
         Ok(Some((net, states)))
@@ -327,6 +330,12 @@ impl std::fmt::Debug for Solution<'_> {
             .field("limits", limits)
             .finish_non_exhaustive()
     }
+}
+
+/// Returns the codes of a goal and of markings to avoid.
+fn codes(net: &Net, [goal, avoid]: [Option<&str>; 2]) -> Result<[Option<Code>; 2], ExprError> {
+    let code = |text: Option<&str>| text.map(|text| Ok(lower(net, &net.expression(text)?))).transpose();
+    Ok([code(goal)?, code(avoid)?])
 }
 
 /// The states of a net with fixed delays, for averages.

@@ -73,11 +73,11 @@ fn direct(code: &mut RaceCode, program: &Program, clock: Clock) -> FormFacts {
     let law = DirectLaw::choose(program, clock);
     let timed = program.timed.len();
     let (blocks, scan) = blocks(code, timed);
-    let words = timed.div_ceil(u32::BITS as usize) as u32;
-    code.items.named("ENABLED", words, &mut code.constants);
+    let first_item = code.items.count();
+    code.items.named("ENABLED", timed.div_ceil(u32::BITS as usize) as u32, &mut code.constants);
     code.items.named("BLOCK_SUMS", 2 * blocks, &mut code.constants);
     let mut rows = Vec::with_capacity(8 * timed);
-    let (mut form_items, mut others, mut marking) = (words + 2 * blocks, false, false);
+    let (mut others, mut marking) = (false, false);
     for &t in &program.timed {
         let Firing::Exponential { rate, servers } = &program.firing[t as usize] else { continue };
         let at = rate_code(code, program, t, rate);
@@ -90,10 +90,10 @@ fn direct(code: &mut RaceCode, program: &Program, clock: Clock) -> FormFacts {
         others |= kind > 0;
         marking |= kind == 2;
         let item = if kind == 0 { NONE } else { code.items.take(2) };
-        form_items += if kind == 0 { 0 } else { 2 };
         let [low, high] = rate.as_constant().map_or([at, 0], |rate| pair(law.units(rate)));
         rows.extend([low, high, begin, end, t, kind, servers_word(*servers), item]);
     }
+    let form_items = code.items.count() - first_item;
     code.constants.word("FORM_ITEMS", form_items);
     let at = code.rows(rows);
     code.constants.word("TIMED_ROWS", at);
