@@ -1,57 +1,28 @@
-//! Code for exact answers that `solve` and `simulate` share: phases, states, and the reasons why there is no answer.
+//! Reasons why there is no exact answer, for all commands.
 
 use std::fmt::Display;
 
-use tailspn::answer::{AnswerError, with_phases};
-use tailspn::compile::{Code, Program};
-use tailspn::fold::Symmetry;
-use tailspn::net::Net;
-use tailspn::report::{Hidden, SolveReport, Subject, counted, solve_report};
-use tailspn::solve::{Expanded, ExploreError, Limits, SeriesParallelError, StateSpace, Verdicts, explore_canonical};
+use tailspn::answer::AnswerError;
+use tailspn::report::counted;
+use tailspn::solve::{AskError, ExploreError, FixedDelayError, SeriesParallelError};
 
 use crate::cli::exit::Exit;
 use crate::cli::load::compile_failure;
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::Terminal;
-use crate::cli::watch::{Progress, interrupted};
+use crate::cli::watch::interrupted;
 
-/// Returns the net with general delays expanded to phases, and the places and transitions that this adds.
-pub(super) fn phases(net: &Net) -> Result<(Net, Hidden), Failure> {
-    let expanded = with_phases(net).map_err(|obstacles| answer_failure(obstacles.into()))?;
-    let hidden = hidden(&expanded);
-    Ok((expanded.net, hidden))
-}
+/// Advice if a limit of the state space is exceeded.
+pub(super) const LIMITS: &str =
+    "--max-states, --max-memory and --max-time set the limits; `tailspn simulate` needs no states";
 
-/// Returns the places and transitions that the expansion added.
-pub(super) fn hidden(expanded: &Expanded) -> Hidden {
-    Hidden {
-        places: expanded.hidden_places.iter().map(|&id| expanded.net.place(id).id.clone()).collect(),
-        transitions: expanded.hidden_transitions.iter().map(|&id| expanded.net.transition(id).id.clone()).collect(),
+/// Explains why there is no answer from states, whose limits are arguments of the command.
+pub(super) fn states_failure(error: AnswerError) -> Failure {
+    let incomplete =
+        matches!(error, AnswerError::Incomplete(_) | AnswerError::FixedDelays(FixedDelayError::Incomplete(_)));
+    if incomplete && !interrupted() {
+        return Failure::helped(Exit::Refused, error.to_string(), LIMITS);
     }
-}
-
-/// Explores the markings of a net and shows the progress. Of markings that differ only by an exchange of equal parts, one
-/// is explored.
-pub(super) fn find_states(
-    program: &Program,
-    goal: Option<&Code>,
-    symmetry: &Symmetry,
-    limits: &Limits,
-    terminal: &Terminal,
-) -> Result<StateSpace, ExploreError> {
-    let progress = Progress::new(terminal.shows_progress(), "states");
-    explore_canonical(program, goal, symmetry, limits, &progress)
-}
-
-/// Reports on all states, without numbers, and their verdicts.
-pub(super) fn report_of(
-    space: &StateSpace,
-    program: &Program,
-    subject: &Subject<'_>,
-) -> Result<(SolveReport, Option<Verdicts>), Failure> {
-    let verdicts = space.verdicts(program).map_err(|error| failure(&error))?;
-    let report = solve_report(space, verdicts.as_ref(), program, subject).map_err(|error| failure(&error))?;
-    Ok((report, verdicts))
+    answer_failure(error)
 }
 
 /// Returns the failure for a question that this method cannot answer, or for stopped work.
@@ -81,7 +52,9 @@ pub(super) fn answer_failure(error: AnswerError) -> Failure {
             notes: obstacles.iter().map(|obstacle| Note::problem(obstacle.to_string())).collect(),
         },
         AnswerError::Compile(problems) => compile_failure(&problems),
-        AnswerError::Explore(error) => failure(&error),
+        AnswerError::Explore(error)
+        | AnswerError::Ask(AskError::Explore(error))
+        | AnswerError::FixedDelays(FixedDelayError::Explore(error)) => failure(&error),
         AnswerError::Incomplete(error) if interrupted() => Failure::plain(Exit::Interrupted, error.to_string()),
         AnswerError::SeriesParallel(error) => no_parts(&error),
         AnswerError::CanStop { dead_markings, held } => {

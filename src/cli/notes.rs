@@ -211,11 +211,6 @@ impl Failure {
         self.exit == Exit::Success
     }
 
-    /// Returns the message of the first problem.
-    pub(crate) fn message(&self) -> &str {
-        self.notes.first().map_or("", |note| &note.message)
-    }
-
     /// Returns the failure for an internal error.
     pub(crate) fn internal(error: impl fmt::Display) -> Self {
         Self::plain(Exit::Internal, error.to_string())

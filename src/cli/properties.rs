@@ -1,24 +1,18 @@
 //! `solve --property`: the properties of a JANI model.
 
-use std::time::Instant;
-
-use tailspn::compile::Program;
-use tailspn::fold::Symmetry;
 use tailspn::formats::jani::Property;
-use tailspn::net::Net;
-use tailspn::report::{MethodRow, PropertyRow, SolveReport, Subject, solve_report};
-use tailspn::solve::{Asking, StateSpace};
+use tailspn::report::{PropertyRow, SolveReport, answer_properties};
 use tailspn::watch::TimeLimit;
 
 use crate::cli::args::SolveArgs;
-use crate::cli::exact::{failure, find_states, refused};
+use crate::cli::exact::states_failure;
 use crate::cli::exit::Exit;
-use crate::cli::load::{Loaded, compile_net};
+use crate::cli::load::Loaded;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
-use crate::cli::solve_method::limits;
+use crate::cli::solve::limits;
 use crate::cli::values::fits;
-use crate::cli::watch::{Progress, catch_interrupt};
+use crate::cli::watch::catch_interrupt;
 
 /// Answers the properties that the arguments name.
 pub(super) fn run(
@@ -28,17 +22,8 @@ pub(super) fn run(
     watch: &TimeLimit<'_>,
 ) -> Result<Exit, Failure> {
     let asked = chosen(&loaded.properties, &args.property)?;
-    let net = &loaded.net;
-    let program = compile_net(net)?;
     catch_interrupt(terminal);
-    let space = find_states(&program, None, &Symmetry::default(), &limits(args, watch), terminal)
-        .map_err(|error| failure(&error))?;
-    space.complete().map_err(|error| refused(&error))?;
-    let subject = Subject::of(net.name(), &program);
-    let mut report = solve_report(&space, None, &program, &subject).map_err(|error| failure(&error))?;
-    report.method = MethodRow::states(None);
-    report.properties =
-        asked.iter().map(|property| row(property, net, &program, &space, args, terminal, watch)).collect();
+    let report = answer_properties(&loaded.net, &asked, &limits(args, watch), watch).map_err(states_failure)?;
     terminal.report(&report, &args.print)?;
     verdict(&report)
 }
@@ -60,32 +45,6 @@ fn chosen<'p>(properties: &'p [Property], patterns: &[String]) -> Result<Vec<&'p
         }
     }
     Ok(properties.iter().filter(|property| patterns.iter().any(|pattern| fits(pattern, &property.name))).collect())
-}
-
-fn row(
-    property: &Property,
-    net: &Net,
-    program: &Program,
-    space: &StateSpace,
-    args: &SolveArgs,
-    terminal: &Terminal,
-    watch: &TimeLimit<'_>,
-) -> PropertyRow {
-    let started = Instant::now();
-    let progress = Progress::new(terminal.shows_progress(), "states");
-    let limits = limits(args, watch);
-    let answer = match &property.query {
-        Ok(query) => Asking { net, program, space, limits: &limits, watch: &TimeLimit::new(&progress, watch.left()) }
-            .answer(query)
-            .map_err(|error| error.to_string()),
-        Err(reason) => Err(format!("is not supported: {reason}")),
-    };
-    let (value, note) = match answer {
-        Ok(value) if value.is_finite() => (Some(value), None),
-        Ok(_) => (None, Some("infinite".to_owned())),
-        Err(reason) => (None, Some(reason)),
-    };
-    PropertyRow { name: property.name.clone(), value, note, wall_s: started.elapsed().as_secs_f64() }
 }
 
 /// Returns a failure if a property has no answer.

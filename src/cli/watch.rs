@@ -2,7 +2,6 @@
 //! SIGTERM.
 
 use std::io::{self, Write as _};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Once, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -50,46 +49,79 @@ fn tell_stopping() {
 /// Progress of one run.
 #[derive(Debug)]
 pub(crate) struct Progress {
-    started: Instant,
     shown: ProgressDisplay,
-    /// Number of lines that were written.
-    lines: AtomicU64,
-    /// The noun of the counted unit.
-    noun: &'static str,
     /// The call in process that receives the progress instead of a terminal. Replications run on other threads
     /// than the call.
     call: Option<Arc<Call>>,
-    bar: Mutex<Option<ProgressBar>>,
+    step: Mutex<Step>,
+}
+
+/// A part of a run that counts one unit.
+#[derive(Debug)]
+struct Step {
+    started: Instant,
+    /// The noun of the counted unit.
+    noun: &'static str,
+    /// Number of intervals between lines that have passed.
+    lines: u64,
+    bar: Option<ProgressBar>,
 }
 
 impl Progress {
     /// Shows the progress of a run, counting `noun`, if it takes long.
     pub(crate) fn new(shown: ProgressDisplay, noun: &'static str) -> Self {
-        let (lines, bar) = (AtomicU64::new(0), Mutex::new(None));
-        Self { started: Instant::now(), shown, lines, noun, call: Call::current(), bar }
+        Self { shown, call: Call::current(), step: Mutex::new(Step::new(noun)) }
+    }
+}
+
+impl Step {
+    fn new(noun: &'static str) -> Self {
+        Self { started: Instant::now(), noun, lines: 0, bar: None }
     }
 
     /// Writes a line if it is due.
-    fn line(&self, done: u64, planned: u64) {
+    fn line(&mut self, done: u64, planned: u64) {
         let elapsed = self.started.elapsed();
         let due = elapsed.as_secs() / LINE_EVERY_S;
-        if self.lines.fetch_max(due, Ordering::Relaxed) < due {
+        if self.lines < due {
+            self.lines = due;
             // a log that cannot be written to does not end the run
             let _ = writeln!(io::stderr(), "{}", line_text(done, planned, self.noun, elapsed));
         }
     }
 
-    fn bar(&self, planned: u64) -> ProgressBar {
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        let template = match planned {
-            0 => format!("{{human_pos}} {}, {{elapsed}}", self.noun),
-            _ => format!("{{bar:30}} {{human_pos}} of {{human_len}} {}, {{msg}}", self.noun),
-        };
-        if let Ok(style) = ProgressStyle::with_template(&template) {
-            bar.set_style(style);
+    /// Moves the bar, which appears after a while.
+    fn draw(&mut self, done: u64, planned: u64) {
+        let elapsed = self.started.elapsed();
+        if elapsed < PATIENCE {
+            return;
         }
-        bar
+        let noun = self.noun;
+        let bar = self.bar.get_or_insert_with(|| new_bar(noun, planned).with_elapsed(elapsed));
+        bar.set_length(planned);
+        bar.set_position(done);
+        bar.set_message(pace(done, planned, elapsed));
     }
+}
+
+impl Drop for Step {
+    fn drop(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn new_bar(noun: &str, planned: u64) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    let template = match planned {
+        0 => format!("{{human_pos}} {noun}, {{elapsed}}"),
+        _ => format!("{{bar:30}} {{human_pos}} of {{human_len}} {noun}, {{msg}}"),
+    };
+    if let Ok(style) = ProgressStyle::with_template(&template) {
+        bar.set_style(style);
+    }
+    bar
 }
 
 /// Returns a progress line for a log: counts, elapsed time, and the speed if the end is known.
@@ -125,19 +157,23 @@ fn pace(done: u64, planned: u64, elapsed: Duration) -> String {
 
 impl Watch for Progress {
     fn progress(&self, done: u64, planned: u64) {
+        if self.call.is_none() && matches!(self.shown, ProgressDisplay::Nothing) {
+            return;
+        }
+        let Ok(mut step) = self.step.lock() else { return };
         if let Some(call) = &self.call {
-            return call.set_pace(Pace { done, planned, noun: self.noun });
+            return call.set_pace(Pace { done, planned, noun: step.noun });
         }
         match self.shown {
-            ProgressDisplay::Bar if self.started.elapsed() >= PATIENCE => {}
-            ProgressDisplay::Lines => return self.line(done, planned),
-            _ => return,
+            ProgressDisplay::Bar => step.draw(done, planned),
+            ProgressDisplay::Lines => step.line(done, planned),
+            ProgressDisplay::Nothing => {}
         }
-        if let Ok(mut bar) = self.bar.lock() {
-            let bar = bar.get_or_insert_with(|| self.bar(planned).with_elapsed(self.started.elapsed()));
-            bar.set_length(planned);
-            bar.set_position(done);
-            bar.set_message(pace(done, planned, self.started.elapsed()));
+    }
+
+    fn counts(&self, what: &'static str) {
+        if let Ok(mut step) = self.step.lock() {
+            *step = Step::new(what);
         }
     }
 
@@ -150,16 +186,6 @@ impl Watch for Progress {
             tell_stopping();
         }
         stopped
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if let Ok(bar) = self.bar.get_mut()
-            && let Some(bar) = bar.take()
-        {
-            bar.finish_and_clear();
-        }
     }
 }
 

@@ -31,6 +31,13 @@ pub(crate) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<Exit, Failure
     if let Some(path) = &args.output {
         may_write(path, args.force)?;
     }
+    let PrintArgs { csv, markdown, all, .. } = args.print;
+    if (csv || markdown || all) && (args.reports.is_some() || to_stdout(args)) {
+        let message =
+            "--csv, --markdown and --all print a learned model, but standard output is used for something else";
+        let help = "run `tailspn watch --learn HIST` without REPORTS and without `-o -`";
+        return Err(Failure::helped(Exit::Usage, message, help));
+    }
     catch_interrupt(terminal);
     let model = if let Some(path) = &args.model {
         Some(model_in(path, terminal)?)
@@ -77,6 +84,11 @@ fn settings(args: &WatchArgs) -> AgentSettings {
     }
 }
 
+/// Returns true if the learned model is written to standard output.
+fn to_stdout(args: &WatchArgs) -> bool {
+    args.output.as_deref().is_some_and(|path| path.as_os_str() == "-")
+}
+
 /// Learns from earlier runs, and reports the result.
 fn learn(args: &WatchArgs, terminal: &Terminal) -> Result<Model, Failure> {
     let mut history = History::default();
@@ -87,13 +99,11 @@ fn learn(args: &WatchArgs, terminal: &Terminal) -> Result<Model, Failure> {
     let learned = Model::learn(&history).map_err(|error| refused(&error))?;
     let report = progress_model_report(&learned, args.learn.len() as u64);
     let toml = learned.model.to_toml().map_err(Failure::internal)?;
-    let to_stdout = args.output.as_deref().is_some_and(|path| path.as_os_str() == "-");
-    let json = args.json && !to_stdout && args.reports.is_none();
-    let text = terminal.printed(&report, &PrintArgs { json, ..PrintArgs::default() })?;
+    let to_stdout = to_stdout(args);
     if to_stdout || args.reports.is_some() {
-        terminal.tell(text.trim_end());
+        terminal.tell(terminal.printed(&report, &PrintArgs::default())?.trim_end());
     } else {
-        terminal.data(&text)?;
+        terminal.report(&report, &args.print)?;
     }
     if to_stdout {
         terminal.data(&toml)?;
@@ -277,7 +287,7 @@ impl Incoming {
 fn tell(flags: &[StragglerFlag], args: &WatchArgs, terminal: &Terminal) -> Result<(), Failure> {
     let mut text = String::new();
     for flag in flags {
-        text += &if args.json { straggler_json(flag).map_err(Failure::internal)? } else { straggler_line(flag) };
+        text += &if args.print.json { straggler_json(flag).map_err(Failure::internal)? } else { straggler_line(flag) };
     }
     if text.is_empty() { Ok(()) } else { terminal.data(&text) }
 }
@@ -299,7 +309,7 @@ fn close(
     tell_oddities(&name, &oddities, terminal);
     let counts = agent.counts();
     let report = WatchReport { counts, partial: interrupted(), warnings: oddities.list().collect() };
-    if args.json {
+    if args.print.json {
         terminal.data(&report.json().map_err(Failure::internal)?)?;
     }
     terminal.tell(report.text(&terminal.look(false)).trim_end());

@@ -84,6 +84,14 @@ fn learns_a_model_and_flags_by_it() {
     let learned = String::from_utf8(learned.stdout).unwrap();
     let AnyReport::ProgressModel(read) = read_json(&learned).unwrap() else { panic!("{learned}") };
     assert_eq!(read.json().unwrap(), learned);
+    let csv = tool(&["watch", "--learn", "hist.tsv", "--csv"]).current_dir(folder.path()).output().unwrap();
+    let csv = String::from_utf8(csv.stdout).unwrap();
+    assert!(csv.starts_with("kind,tasks,usual_s,form,pieces,held_out_error,taken\n"), "{csv}");
+    let forms: usize = read.profiles.iter().map(|profile| profile.forms.len()).sum();
+    assert_eq!(csv.lines().count(), 1 + forms);
+    assert_eq!(csv.lines().filter(|line| line.ends_with(",true")).count(), read.profiles.len());
+    let watched = run(&["--learn", "hist.tsv", "--csv"]);
+    assert!(watched.starts_with("exit 2") && watched.contains("--csv, --markdown and --all"), "{watched}");
     // the peers alone say the same, a little later
     let alone = run(&[]);
     assert_eq!(alone.matches(": straggler").count(), 1, "{alone}");

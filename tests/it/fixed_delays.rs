@@ -107,11 +107,11 @@ fn what_is_not_supported_is_refused_with_its_reason() {
         ),
         (
             refused(fixed(), Memory::Enabling, &["--until", "#(paused)", "--reward", "up=#(works)"]),
-            "rewards up to a goal",
+            "a reward up to a goal is not supported",
         ),
         (
             refused(fixed(), Memory::Enabling, &["--from", "#(works)", "--until", "#(paused)"]),
-            "--from is not supported",
+            "a time from one set of markings to another is not supported",
         ),
         (refused(fixed(), Memory::Age, &[&until[..], &["2"]].concat()), "age memory"),
         (refused(Law::Uniform { low: 0.0, high: 1.0 }, Memory::Enabling, &[&until[..], &["2"]].concat()), "uniform"),

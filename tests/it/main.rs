@@ -101,6 +101,8 @@ mod shared;
 mod signals;
 mod slots;
 mod solve;
+#[cfg(feature = "cli")]
+mod solve_net;
 mod spark_gpus;
 mod strace;
 mod straggler_nets;

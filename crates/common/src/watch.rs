@@ -7,6 +7,9 @@ pub trait Watch: Sync {
     /// Reports that `done` of `planned` pieces of work (such as replications or states) are finished. If `planned` is 0, the
     /// total is unknown.
     fn progress(&self, done: u64, planned: u64);
+
+    /// Announces what `progress` counts from now on, such as `states`.
+    fn counts(&self, _what: &'static str) {}
     /// Returns true if the run should end early and keep the results so far.
     fn stopped(&self) -> bool;
 }
@@ -57,6 +60,10 @@ impl<'a> TimeLimit<'a> {
 impl Watch for TimeLimit<'_> {
     fn progress(&self, done: u64, planned: u64) {
         self.watch.progress(done, planned);
+    }
+
+    fn counts(&self, what: &'static str) {
+        self.watch.counts(what);
     }
 
     fn stopped(&self) -> bool {

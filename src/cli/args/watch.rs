@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::args::PeerChoice;
+use crate::cli::args::{PeerChoice, PrintArgs};
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -15,7 +15,8 @@ tailspn watch [OPTIONS] <REPORTS>\n       tailspn watch [OPTIONS] --learn <HIST>
 Reports are rows of a table with tabs, after a header that names the columns, or JSON lines with the same keys: t_ms \
 (milliseconds), partition or task_id, and progress (0 to 1) or done and total; if there are several, also job, kind, \
 stage, attempt and node. A task starts with its first report and ends when its progress is complete. docs/watch.md \
-describes the format and the rules.
+describes the format and the rules. With --json, each flag is one line, and a summary is the last line; --csv, --markdown \
+and --all print a learned model.
 
 Examples:
     # learn how tasks usually progress
@@ -85,9 +86,8 @@ pub(crate) struct WatchArgs {
     /// Maximum length of a line, such as 64K; longer lines are skipped and counted
     #[arg(long, value_name = "BYTES", default_value = "1M", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Limits")]
     pub(crate) max_line: u64,
-    /// Print JSON: one line per flag and a final summary line (described in docs/json.md)
-    #[arg(long, help_heading = "Output")]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

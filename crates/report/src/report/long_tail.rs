@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::diagnose::long_tail::{AgentCounts, Candidate, Counted, FittedProfile, Learned, Model, StragglerFlag};
-use crate::document::{Document, Number, Piece, Report, Table};
+use crate::document::{Cell, Column, Document, Number, Piece, Report, Table};
 use crate::report::json::{JsonError, key_of};
 use crate::report::number::counted;
 
@@ -65,21 +65,30 @@ impl Report for ProgressModelReport {
             ..Document::default()
         };
         let note = "Error: root mean square error on held-out attempts, as a share of their time.";
-        let columns = ["kind", "tasks", "expected time [s]", "form", "pieces", "error", ""];
-        let mut table = Table::new("", note, columns);
+        let columns = [
+            Column::new("kind").key("kind"),
+            Column::new("tasks").key("tasks"),
+            Column::new("expected time [s]").key("usual_s"),
+            Column::new("form").key("form"),
+            Column::new("pieces").key("pieces"),
+            Column::new("error").key("held_out_error"),
+            Column::new("").key("taken"),
+        ];
+        let mut table = Table::new("", note, columns).wide();
         for (i, profile) in self.profiles.iter().enumerate() {
             for (j, form) in profile.forms.iter().enumerate() {
                 let at = |key: &str| format!("/profiles/{i}/{key}");
                 let kind = if profile.kind.is_empty() { "(no name)" } else { &profile.kind };
+                let selected = if form.taken { ["selected", "true"] } else { ["", "false"] };
                 let error = Number::new(at(&format!("forms/{j}/held_out_error")), form.error, "");
                 table.rows.push(vec![
-                    kind.into(),
+                    Cell::named(kind, profile.kind.as_str()),
                     Number::count(at("tasks"), profile.tasks).into(),
                     Number::new(at("usual_s"), profile.usual_s, "").brief().into(),
                     key_of(&form.form).into(),
                     Number::count(at(&format!("forms/{j}/pieces")), form.pieces as u64).into(),
                     error.rounded(0.001).into(),
-                    if form.taken { "selected" } else { "" }.into(),
+                    Cell::named(selected[0], selected[1]),
                 ]);
             }
         }

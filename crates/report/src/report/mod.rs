@@ -50,6 +50,7 @@
 //! rows have a documented order; the crate does not print. The JSON is described in docs/json.md.
 
 mod answer;
+mod asking;
 pub(crate) mod bar_rows;
 mod bench;
 #[cfg(feature = "plots")]
@@ -69,6 +70,7 @@ pub(crate) mod drawing;
 mod estimation;
 mod exploration;
 mod exploration_document;
+mod exploring;
 mod fit;
 mod fit_job;
 mod graph_dot;
@@ -79,6 +81,7 @@ mod job_document;
 pub(crate) mod json;
 mod long_tail;
 mod method;
+mod net_question;
 mod next_run;
 pub(crate) mod number;
 mod optimize;
@@ -108,6 +111,9 @@ mod solve;
 mod solve_document;
 mod solve_folded;
 mod solve_numbers;
+mod solving;
+mod solving_fixed;
+mod solving_states;
 mod stages;
 mod steady;
 #[cfg(feature = "plots")]
@@ -144,6 +150,7 @@ pub use crate::estimate::{Doubt, Measured};
 pub use crate::job_time::{DeadlineSection, LateSection};
 pub use crate::render::{CsvText, Look, Part, csv as document_csv, html, markdown, text as document_text};
 pub use answer::{exact_report, exact_steady_report};
+pub use asking::{answer_properties, answer_queries};
 pub use bench::{BenchAdapter, BenchBound, BenchReport, BenchRow, BenchSpeed, BenchTimes};
 #[cfg(feature = "plots")]
 pub use cdf_plot::cdf_svg;
@@ -156,6 +163,7 @@ pub use distribution::{Bar, Distribution, Histogram, QuantileRow};
 pub use drawing::{Picture, PlotError, Width};
 pub use estimation::{EstimateJob, EstimatedJob, Estimation};
 pub use exploration::{EvidenceRow, ExplorationReport, FormulaRow, MarkingGraphRow, exploration_report};
+pub use exploring::{ExploredNet, explore_net};
 pub use fit::{FitReport, FitStageRow, fit_report};
 pub use fit_job::{FitJobReport, FitJobRun, FitValueRow, fit_job_report, fit_jobs_report};
 pub use graph_dot::graph_dot;
@@ -166,6 +174,7 @@ pub use long_tail::{
     ProfileRow, ProgressModelReport, WatchReport, progress_model_report, straggler_json, straggler_line,
 };
 pub use method::{AnswerMethod, ExactBy, UsedMethod};
+pub use net_question::{Condition, NetGoal, NetQuestion};
 pub use next_run::{NextRun, StageQuantile};
 pub use number::{count, counted, duration, plain, quantile_name, within};
 pub use optimize::{LookRow, OptimizeAnswer, OptimizeReport, optimize_report, sizing_report};
@@ -190,6 +199,7 @@ pub use solve_numbers::{
     AverageSection, DistributionRow, NumberRow, RewardRow, StateRow, SteadySection, TimeSection, WithinSection,
     average_section, steady_section, time_section,
 };
+pub use solving::{MOST_COVERED, SolveSettings, SolvedNet, solve_net};
 pub use stages::{SpeculationSection, StageTimes, StagesReport, speculation_section, stages_report};
 pub use steady::{RareTransition, SteadyReport, SteadyRow, SteadySettings, steady_report};
 pub use structure::{

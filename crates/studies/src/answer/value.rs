@@ -6,9 +6,9 @@ use crate::net::{Delay, Net, Timing};
 use crate::semantics::Fault;
 use crate::sim::{FoldedParts, NotFolded};
 use crate::solve::{
-    AskError, CompletionTime, Expanded, ExploreError, GridError, Incomplete, LinearError, Passage, PassageError,
-    PassageSettings, PhaseObstacle, SeriesParallelError, StateSpace, SteadyError, TransientError, expand_phases,
-    passage,
+    AskError, CompletionTime, Expanded, ExploreError, FixedDelayError, GridError, Incomplete, LinearError, Passage,
+    PassageError, PassageSettings, PhaseObstacle, SeriesParallelError, StateSpace, SteadyError, TransientError,
+    expand_phases, passage,
 };
 use crate::watch::{Unwatched, Watch};
 
@@ -92,6 +92,21 @@ pub enum AnswerError {
     /// Rewards up to a goal that cannot be solved.
     #[error(transparent)]
     Ask(#[from] AskError),
+    /// A net with fixed delays that cannot be solved.
+    #[error(transparent)]
+    FixedDelays(#[from] FixedDelayError),
+    /// A question that series-parallel reduction does not answer.
+    #[error("series-parallel reduction computes only the time to the dead marking; {what} needs the state space")]
+    NeedsStates {
+        /// The request.
+        what: &'static str,
+    },
+    /// Requests that exclude each other.
+    #[error("{what}")]
+    Conflict {
+        /// Reason why they exclude each other.
+        what: &'static str,
+    },
     /// The net can reach a dead marking, so it has no long run.
     #[error("the net has {dead_markings} dead markings and so no steady state")]
     CanStop {

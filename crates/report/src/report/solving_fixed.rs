@@ -1,0 +1,138 @@
+//! The solution of a net with fixed delays.
+
+use crate::answer::AnswerError;
+use crate::compile::{Program, compile};
+use crate::net::Net;
+use crate::report::net_question::NetQuestion;
+use crate::report::passage::fixed_delay_section;
+use crate::report::solve::{Hidden, MethodRow, SolveReport};
+use crate::report::solve_numbers::{TimeSection, WithinSection, steady_section};
+use crate::report::solving::{SolveSettings, SolvedNet, hidden, report_of};
+use crate::report::solving_states::with_measures;
+use crate::report::summary::Subject;
+use crate::solve::{
+    FixedDelayError, FixedDelayStates, Limits, LinearSettings, TransientSettings, Until, expand_phases_except, is_fixed,
+};
+use crate::watch::{TimeLimit, Watch as _};
+
+/// A question about a net with fixed delays; its Erlang and hyperexponential delays are expanded to phases.
+pub(super) struct FixedDelayNet<'a> {
+    name: &'a str,
+    program: Program,
+    hidden: Hidden,
+    question: &'a NetQuestion,
+    settings: &'a SolveSettings,
+    watch: &'a TimeLimit<'a>,
+}
+
+impl<'a> FixedDelayNet<'a> {
+    pub(super) fn new(
+        net: &'a Net,
+        question: &'a NetQuestion,
+        settings: &'a SolveSettings,
+        watch: &'a TimeLimit<'a>,
+    ) -> Result<Self, AnswerError> {
+        if let Some(question) = unsupported(question) {
+            return Err(FixedDelayError::Unsupported { question }.into());
+        }
+        let expanded = expand_phases_except(net, is_fixed)?;
+        let program = compile(&expanded.net)?;
+        Ok(Self { name: net.name(), program, hidden: hidden(&expanded), question, settings, watch })
+    }
+
+    pub(super) fn solve(&self) -> Result<SolvedNet, AnswerError> {
+        let states = self.explore(Until::default())?;
+        let subject = Subject::of(self.name, &states.program);
+        let (mut report, verdicts) = report_of(&states.space, &states.program, &subject)?;
+        report.method = MethodRow::fixed_delays();
+        let ends = verdicts.is_some_and(|verdicts| verdicts.recurrent.len() == states.space.dead().len());
+        if self.question.goal.is_some() || (ends && !self.question.steady) {
+            self.until(&mut report)?;
+        }
+        let has_time = report.passage.is_some() || report.within.is_some() || !self.question.at.is_empty();
+        self.watch.counts("intervals");
+        if self.question.steady || !has_time {
+            self.steady(&mut report, &states)?;
+        }
+        if !self.question.at.is_empty() {
+            self.times(&mut report, &states)?;
+        }
+        Ok(SolvedNet::complete(report.without(&self.hidden)))
+    }
+
+    fn explore(&self, until: Until<'_>) -> Result<FixedDelayStates, FixedDelayError> {
+        self.watch.counts("states");
+        let limits = Limits { wall: self.watch.left(), ..self.settings.limits };
+        FixedDelayStates::explore(&self.program, until, &limits, self.watch)
+    }
+
+    /// Adds the time to the goal, or the probability of reaching it by a time.
+    fn until(&self, report: &mut SolveReport) -> Result<(), FixedDelayError> {
+        let states = self.explore(self.question.until())?;
+        self.watch.counts("intervals");
+        let goal = self.question.words();
+        let linear = LinearSettings::watched(self.watch);
+        let to = match self.question.within {
+            None => {
+                let moments = states.moments(&linear)?;
+                let mut time = states.passage(self.watch)?;
+                let section = fixed_delay_section(&goal, states.space.states(), moments, &mut time, &self.question.at)?;
+                report.method.grid_step_s = section.grid_step_s;
+                report.passage = Some(section);
+                return Ok(());
+            }
+            Some([_, to]) => Some(to).filter(|to| to.is_finite()),
+        };
+        let mut within = WithinSection { goal, from_s: 0.0, to_s: to, probability: 0.0, error: None };
+        match to {
+            None => within.probability = states.moments(&linear)?.0,
+            Some(to) => {
+                let mut time = states.passage(self.watch)?;
+                within.probability = time.cdf(to)?;
+                within.error = Some(time.error());
+                report.method.grid_step_s = Some(time.grid().step);
+            }
+        }
+        report.within = Some(within);
+        Ok(())
+    }
+
+    fn steady(&self, report: &mut SolveReport, states: &FixedDelayStates) -> Result<(), AnswerError> {
+        let (linear, times) = (LinearSettings::watched(self.watch), TransientSettings::watched(self.watch));
+        let found = states.steady(&linear, &times)?;
+        let averages = states.steady_averages(&found)?;
+        let probabilities = &found.steady.probabilities;
+        let averages = with_measures(self.question, &states.space, &states.program, probabilities, &averages)?;
+        let mut steady = steady_section(&states.space, &states.program, &found.steady, averages);
+        steady.error += found.error;
+        for row in steady.states.iter_mut().filter(|row| states.is_delayed(row.state)) {
+            row.sojourn_s = None;
+        }
+        report.steady = Some(steady);
+        Ok(())
+    }
+
+    fn times(&self, report: &mut SolveReport, states: &FixedDelayStates) -> Result<(), AnswerError> {
+        let found = states.at(&self.question.at, self.watch)?;
+        report.method.grid_step_s = Some(found.grid.step);
+        for (at, &time_s) in found.times.iter().enumerate() {
+            let averages = states.averages(&found, at)?;
+            let probabilities = &found.probabilities[at];
+            let averages = with_measures(self.question, &states.space, &states.program, probabilities, &averages)?;
+            report.at.push(TimeSection { time_s, error: found.error, averages });
+        }
+        Ok(())
+    }
+}
+
+/// Returns the part of a question that nets with fixed delays do not support.
+fn unsupported(question: &NetQuestion) -> Option<&'static str> {
+    let late = question.within.is_some_and(|[from, _]| from > 0.0);
+    // the ages of the delays at a later start are not known
+    let requested = [
+        (question.from.is_some(), "a time from one set of markings to another"),
+        (!question.rewards.is_empty(), "a reward up to a goal"),
+        (late, "a first time above 0"),
+    ];
+    requested.into_iter().find(|(is, _)| *is).map(|(_, what)| what)
+}

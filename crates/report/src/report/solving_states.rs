@@ -1,0 +1,239 @@
+//! The solution of a net from all its states.
+
+use crate::answer::{AnswerError, CountedStates, FEW_STATES, ResponseTime, can_stop};
+use crate::compile::{Program, compile};
+use crate::fold::{Folding, Symmetry, fold_markings};
+use crate::net::Net;
+use crate::report::net_question::{Condition, NetGoal, NetQuestion};
+use crate::report::passage::passage_section;
+use crate::report::solve::{FoldedStates, MethodRow, SolveReport};
+use crate::report::solve_numbers::{
+    AverageSection, NumberRow, RewardRow, WithinSection, average_section, steady_section, time_section,
+};
+use crate::report::solving::{SolveSettings, SolvedNet, phases, report_of};
+use crate::report::summary::Subject;
+use crate::semantics::Fault;
+use crate::sim::NotFolded;
+use crate::solve::{
+    Averages, Chain, ExploreError, Limits, LinearSettings, PassageSettings, StateSpace, TransientSettings, UntilStates,
+    Verdicts, expected, explore_canonical, passage, steady_state, transient,
+};
+use crate::watch::{Quiet, TimeLimit, Watch as _};
+
+/// A question about a net that is answered from states.
+#[derive(Clone, Copy)]
+pub(super) struct Solving<'a> {
+    pub(super) question: &'a NetQuestion,
+    pub(super) settings: &'a SolveSettings,
+    pub(super) watch: &'a TimeLimit<'a>,
+}
+
+impl Solving<'_> {
+    /// Solves a net, which is compiled to `program`.
+    pub(super) fn solve(self, net: &Net, program: Program, method: MethodRow) -> Result<SolvedNet, AnswerError> {
+        let (net, hidden) = phases(net)?;
+        // impulses distinguish transitions
+        let impulses = self.question.rewards.iter().any(|reward| !reward.impulses.is_empty());
+        let may_fold = self.settings.fold && !self.settings.chain && !impulses;
+        let folding = may_fold.then(|| fold_markings(&net, &self.question.keep(&net)));
+        let mut not_folded = folding.as_ref().map(NotFolded::all).unwrap_or_default();
+        let counted = folding.map_or(Ok(None), |folding| self.counted(folding, &net))?;
+        if let Some((counted, _)) = &counted {
+            not_folded.retain(|parts| !counted.exchanges(&parts.example));
+        }
+        if let Some((counted, folded)) = counted.as_ref().filter(|(_, all)| all.stand_for > FEW_STATES as f64) {
+            let CountedStates { folding, symmetry, program, space } = counted;
+            let question = self.question.folded(folding, &net);
+            let subject = Subject::of(net.name(), program);
+            let (mut report, missing) =
+                Solving { question: &question, ..self }.states(space, program, symmetry, &subject)?;
+            (report.method, report.not_folded) = (method, not_folded);
+            let report = report.unfolded(folding, folded.clone(), &net, space).without(&hidden);
+            return Ok(SolvedNet { missing, ..SolvedNet::complete(report) });
+        }
+        let program = if hidden.transitions.is_empty() { program } else { compile(&net)? };
+        let apart = Symmetry::default();
+        self.watch.counts("states");
+        let space = match explore_canonical(&program, None, &apart, &self.limits(), self.watch) {
+            Ok(space) => space,
+            Err(ExploreError::Unbounded(unbounded)) => {
+                return Ok(SolvedNet::unbounded(&net, program, unbounded, &hidden));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let subject = Subject::of(net.name(), &program);
+        let (mut report, missing) = self.states(&space, &program, &apart, &subject)?;
+        (report.method, report.not_folded) = (method, not_folded);
+        report.folded = counted.filter(|(counted, _)| counted.space.stopped().is_none()).map(|(_, folded)| folded);
+        let report = report.without(&hidden);
+        Ok(SolvedNet { missing, states: Some((space, program)), ..SolvedNet::complete(report) })
+    }
+
+    /// Returns the limits of the states, with the remaining time.
+    fn limits(&self) -> Limits {
+        Limits { wall: self.watch.left(), ..self.settings.limits }
+    }
+
+    /// Explores a folded net and counts the states that it stands for; returns `None` if it cannot replace the net.
+    fn counted(&self, folding: Folding, net: &Net) -> Result<Option<(CountedStates, FoldedStates)>, AnswerError> {
+        let folded = self.question.folded(&folding, net);
+        let keep = folded.keep(folding.net());
+        let from = folded.from.as_ref().map(|from| &from.code);
+        self.watch.counts("states");
+        let found = CountedStates::explore(net, folding, &keep, from, &self.limits(), self.watch)?;
+        Ok(found.map(|found| {
+            let folded = FoldedStates::new(&found.folding, &found.symmetry, &found.space);
+            (found, folded)
+        }))
+    }
+
+    /// Returns all results from the states, and the reason why some are missing.
+    fn states(
+        &self,
+        space: &StateSpace,
+        program: &Program,
+        symmetry: &Symmetry,
+        subject: &Subject<'_>,
+    ) -> Result<(SolveReport, Option<AnswerError>), AnswerError> {
+        let (mut report, verdicts) = report_of(space, program, subject)?;
+        let missing = match (&verdicts, space.complete()) {
+            (Some(verdicts), Ok(chain)) => {
+                let quiet = Quiet(self.watch);
+                let watch = TimeLimit::new(&quiet, self.watch.left());
+                let numbers = Numbers { space, chain, program, symmetry, solving: *self, watch: &watch };
+                let missing = numbers.fill(&mut report, verdicts).err();
+                if let Some(why) = missing.as_ref().filter(|_| watch.stopped()) {
+                    (report.partial, report.stopped) = (true, Some(why.to_string()));
+                }
+                missing
+            }
+            _ => space.stopped().cloned().map(AnswerError::Incomplete),
+        };
+        Ok((report, missing))
+    }
+}
+
+/// The numbers of a complete chain.
+struct Numbers<'a> {
+    space: &'a StateSpace,
+    chain: &'a Chain,
+    program: &'a Program,
+    /// Parts of the net that the question does not distinguish and that can be exchanged. Markings that differ only by
+    /// exchanges are explored once.
+    symmetry: &'a Symmetry,
+    solving: Solving<'a>,
+    watch: &'a TimeLimit<'a>,
+}
+
+impl Numbers<'_> {
+    /// Computes the time to the goal, if there is one or every run ends in a dead marking; otherwise the long run. Computes
+    /// both if both are requested.
+    fn fill(&self, report: &mut SolveReport, verdicts: &Verdicts) -> Result<(), AnswerError> {
+        let question = self.solving.question;
+        let dead_end = verdicts.recurrent.len() == self.space.dead().len();
+        if let Some(from) = &question.from {
+            self.response(report, from)?;
+        } else if question.marking().is_some() || question.is_until() {
+            self.until(report)?;
+        } else if question.goal == Some(NetGoal::Dead) || (dead_end && !question.steady) {
+            self.passage(report, self.chain, &self.space.marked(self.space.dead()))?;
+        }
+        if question.steady && !self.space.dead().is_empty() {
+            return Err(can_stop(self.space, self.program));
+        }
+        if question.steady || (report.passage.is_none() && report.within.is_none() && question.at.is_empty()) {
+            self.steady(report)?;
+        }
+        self.times(report)
+    }
+
+    /// Computes the time from one set of markings to another in the long run.
+    fn response(&self, report: &mut SolveReport, from: &Condition) -> Result<(), AnswerError> {
+        let goal = self.solving.question.marking().map(|goal| &goal.code);
+        let settings = LinearSettings::watched(self.watch);
+        let ResponseTime { chain, targets } = ResponseTime::new(self.space, self.program, &from.code, goal, &settings)?;
+        self.passage(report, &chain, &targets)
+    }
+
+    fn passage(&self, report: &mut SolveReport, chain: &Chain, targets: &[bool]) -> Result<(), AnswerError> {
+        let question = self.solving.question;
+        let mut passage = passage(chain, targets, &PassageSettings::watched(self.watch))?;
+        report.passage = Some(passage_section(&question.words(), chain.states(), &mut passage, &question.at)?);
+        Ok(())
+    }
+
+    /// Computes the distribution of the time to the goal, or the probability of reaching it between two times, and the
+    /// rewards of a run.
+    fn until(&self, report: &mut SolveReport) -> Result<(), AnswerError> {
+        let question = self.solving.question;
+        let (until, limits) = (question.until(), self.solving.limits());
+        let watch = self.solving.watch;
+        watch.counts("states");
+        if let Some([from, to]) = question.within {
+            let exploration = (self.symmetry, &limits);
+            let probability = until.probability(self.program, self.space, [from, to], exploration, watch)?;
+            let to_s = Some(to).filter(|to| to.is_finite());
+            let goal = question.words();
+            report.within = Some(WithinSection { goal, from_s: from, to_s, probability, error: None });
+            if question.rewards.is_empty() {
+                return Ok(());
+            }
+        }
+        let states = until.explore(self.program, self.symmetry, &limits, watch)?;
+        if report.within.is_none() {
+            self.passage(report, states.space.complete()?, &states.targets)?;
+        }
+        self.rewards(report, &states)
+    }
+
+    fn rewards(&self, report: &mut SolveReport, states: &UntilStates) -> Result<(), AnswerError> {
+        let question = self.solving.question;
+        let to = question.within.map_or(f64::INFINITY, |[_, to]| to);
+        for reward in &question.rewards {
+            let value = states.gathered(reward.rate.as_ref(), &reward.impulses, to, self.watch)?;
+            report.rewards.push(RewardRow { name: reward.name.clone(), value: Some(value).filter(|v| v.is_finite()) });
+        }
+        Ok(())
+    }
+
+    fn steady(&self, report: &mut SolveReport) -> Result<(), AnswerError> {
+        let steady = steady_state(self.chain, &LinearSettings::watched(self.watch))?;
+        let averages = self.averages(&steady.probabilities)?;
+        report.steady = Some(steady_section(self.space, self.program, &steady, averages));
+        Ok(())
+    }
+
+    fn times(&self, report: &mut SolveReport) -> Result<(), AnswerError> {
+        let times = &self.solving.question.at;
+        if times.is_empty() {
+            return Ok(());
+        }
+        let found = transient(self.chain, times, &TransientSettings::watched(self.watch))?;
+        for (at, probabilities) in found.probabilities.iter().enumerate() {
+            let averages = self.averages(probabilities)?;
+            report.at.push(time_section(&found, at, averages));
+        }
+        Ok(())
+    }
+
+    fn averages(&self, probabilities: &[f64]) -> Result<AverageSection, AnswerError> {
+        let averages = self.space.averages(self.program, probabilities)?;
+        Ok(with_measures(self.solving.question, self.space, self.program, probabilities, &averages)?)
+    }
+}
+
+/// Returns the averages over the states, and the requested measures.
+pub(super) fn with_measures(
+    question: &NetQuestion,
+    space: &StateSpace,
+    program: &Program,
+    probabilities: &[f64],
+    averages: &Averages,
+) -> Result<AverageSection, Fault> {
+    let measure = |(name, code): &(String, _)| {
+        let value = expected(probabilities, &space.values(code, &format!("measure `{name}`"))?);
+        Ok(NumberRow { name: name.clone(), unit: "".into(), value })
+    };
+    let measures = question.measures.iter().map(measure).collect::<Result<_, Fault>>()?;
+    Ok(average_section(program, averages, measures))
+}
