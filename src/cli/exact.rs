@@ -1,10 +1,11 @@
-//! Reasons why there is no exact answer, for all commands.
+//! Limits of states, and the reasons why there is no exact answer, for all commands.
 
 use std::fmt::Display;
+use std::time::Duration;
 
 use tailspn::answer::AnswerError;
 use tailspn::report::counted;
-use tailspn::solve::{AskError, ExploreError, FixedDelayError, SeriesParallelError};
+use tailspn::solve::{AskError, ExploreError, FixedDelayError, Limits, SeriesParallelError};
 
 use crate::cli::exit::Exit;
 use crate::cli::load::compile_failure;
@@ -14,6 +15,12 @@ use crate::cli::watch::interrupted;
 /// Advice if a limit of the state space is exceeded.
 pub(super) const LIMITS: &str =
     "--max-states, --max-memory and --max-time set the limits; `tailspn simulate` needs no states";
+
+/// Returns the limits of the states.
+pub(super) fn limits(states: Option<u64>, bytes: Option<u64>, wall: Option<Duration>) -> Limits {
+    let default = Limits::default();
+    Limits { states: states.unwrap_or(default.states), bytes: bytes.unwrap_or(default.bytes), wall }
+}
 
 /// Explains why there is no answer from states, whose limits are arguments of the command.
 pub(super) fn states_failure(error: AnswerError) -> Failure {

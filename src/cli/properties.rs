@@ -5,12 +5,11 @@ use tailspn::report::{PropertyRow, SolveReport, answer_properties};
 use tailspn::watch::TimeLimit;
 
 use crate::cli::args::SolveArgs;
-use crate::cli::exact::states_failure;
+use crate::cli::exact::{limits, states_failure};
 use crate::cli::exit::Exit;
 use crate::cli::load::Loaded;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
-use crate::cli::solve::limits;
 use crate::cli::values::fits;
 use crate::cli::watch::catch_interrupt;
 
@@ -23,7 +22,8 @@ pub(super) fn run(
 ) -> Result<Exit, Failure> {
     let asked = chosen(&loaded.properties, &args.property)?;
     catch_interrupt(terminal);
-    let report = answer_properties(&loaded.net, &asked, &limits(args, watch), watch).map_err(states_failure)?;
+    let report = answer_properties(&loaded.net, &asked, &limits(args.max_states, args.max_memory, watch.left()), watch)
+        .map_err(states_failure)?;
     terminal.report(&report, &args.print)?;
     verdict(&report)
 }

@@ -1,13 +1,11 @@
 //! `query`: CSL and CSRL queries, answered from all states of a net.
 
-use std::time::Duration;
-
 use tailspn::net::Net;
 use tailspn::report::{QueryReport, QueryRow, answer_queries};
-use tailspn::solve::{CslQuery, Limits};
+use tailspn::solve::CslQuery;
 
 use crate::cli::args::QueryArgs;
-use crate::cli::exact::states_failure;
+use crate::cli::exact::{limits, states_failure};
 use crate::cli::exit::Exit;
 use crate::cli::load::{read_bytes, read_net};
 use crate::cli::notes::{Failure, Note, Source};
@@ -26,7 +24,7 @@ pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Exit, Failure
     catch_interrupt(terminal);
     preparation.end();
     let progress = Progress::new(terminal.shows_progress(), "states");
-    let limits = limits(args, terminal.left_of(args.max_time));
+    let limits = limits(args.max_states, args.max_memory, terminal.left_of(args.max_time));
     let report = answer_queries(&loaded.net, &queries, &limits, &progress).map_err(states_failure)?;
     drop(progress);
     terminal.report(&report, &args.print)?;
@@ -80,11 +78,6 @@ fn parsed(net: &Net, texts: &[Text]) -> Result<Vec<CslQuery>, Failure> {
         }
     }
     if notes.is_empty() { Ok(queries) } else { Err(Failure { exit: Exit::Usage, notes }) }
-}
-
-fn limits(args: &QueryArgs, wall: Option<Duration>) -> Limits {
-    let default = Limits::default();
-    Limits { states: args.max_states.unwrap_or(default.states), bytes: args.max_memory.unwrap_or(default.bytes), wall }
 }
 
 /// Returns a failure if a query has no answer, and `Exit::Unmet` if a bound does not hold.

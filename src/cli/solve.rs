@@ -2,11 +2,11 @@
 
 use tailspn::answer::AnswerError;
 use tailspn::report::{SolveSettings, SolvedNet, solve_net};
-use tailspn::solve::{ExploreError, GridSettings, Limits};
+use tailspn::solve::{ExploreError, GridSettings};
 use tailspn::watch::TimeLimit;
 
 use crate::cli::args::SolveArgs;
-use crate::cli::exact::states_failure;
+use crate::cli::exact::{limits, states_failure};
 use crate::cli::exit::Exit;
 use crate::cli::load::read_net;
 use crate::cli::notes::{Failure, Note};
@@ -44,21 +44,11 @@ pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure
         grid: GridSettings { steps: usize::try_from(args.grid_steps).unwrap_or(usize::MAX), ..GridSettings::default() },
         fold: !args.no_fold,
         chain: files.into_iter().any(Option::is_some),
-        limits: limits(args, &watch),
+        limits: limits(args.max_states, args.max_memory, watch.left()),
     };
     let solved = solve_net(&loaded.net, &question, &settings, &watch).map_err(|error| not_solved(error, args))?;
     drop(progress);
     print(solved, loaded.net.name(), args, terminal)
-}
-
-/// Returns the limits of the state space, with the remaining time.
-pub(super) fn limits(args: &SolveArgs, watch: &TimeLimit<'_>) -> Limits {
-    let default = Limits::default();
-    Limits {
-        states: args.max_states.unwrap_or(default.states),
-        bytes: args.max_memory.unwrap_or(default.bytes),
-        wall: watch.left(),
-    }
 }
 
 /// Prints the results, even if some are missing, and writes the files.

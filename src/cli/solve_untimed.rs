@@ -9,12 +9,11 @@ use tailspn::subject::names_in_a_sentence;
 use tailspn::watch::TimeLimit;
 
 use crate::cli::args::SolveArgs;
-use crate::cli::exact::states_failure;
+use crate::cli::exact::{limits, states_failure};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
 use crate::cli::question::known_names;
-use crate::cli::solve::limits;
 use crate::cli::solve_files::{may_write_all, write_coverability, write_untimed};
 use crate::cli::watch::{catch_interrupt, interrupted};
 
@@ -24,7 +23,9 @@ pub(super) fn run(net: &Net, args: &SolveArgs, terminal: &Terminal, watch: &Time
     may_write_all(args)?;
     catch_interrupt(terminal);
     let priorities = if args.ignore_priorities { Priorities::Ignored } else { Priorities::Kept };
-    let explored = explore_net(net, priorities, formulas, &limits(args, watch), watch).map_err(states_failure)?;
+    let explored =
+        explore_net(net, priorities, formulas, &limits(args.max_states, args.max_memory, watch.left()), watch)
+            .map_err(states_failure)?;
     let ExploredNet { report, missing, program, graph, coverability } = explored;
     terminal.report(&report, &args.print)?;
     if let Some(graph) = &coverability {

@@ -4,7 +4,7 @@ use crate::answer::AnswerError;
 use crate::compile::{Program, compile};
 use crate::net::Net;
 use crate::report::exploration::{ExplorationReport, exploration_report};
-use crate::report::solving::MOST_COVERED;
+use crate::report::solved_net::MOST_COVERED;
 use crate::report::summary::Subject;
 use crate::semantics::Fault;
 use crate::solve::{

@@ -111,6 +111,7 @@ mod solve;
 mod solve_document;
 mod solve_folded;
 mod solve_numbers;
+mod solved_net;
 mod solving;
 mod solving_fixed;
 mod solving_states;
@@ -199,7 +200,8 @@ pub use solve_numbers::{
     AverageSection, DistributionRow, NumberRow, RewardRow, StateRow, SteadySection, TimeSection, WithinSection,
     average_section, steady_section, time_section,
 };
-pub use solving::{MOST_COVERED, SolveSettings, SolvedNet, solve_net};
+pub use solved_net::{MOST_COVERED, SolveSettings, SolvedNet};
+pub use solving::solve_net;
 pub use stages::{SpeculationSection, StageTimes, StagesReport, speculation_section, stages_report};
 pub use steady::{RareTransition, SteadyReport, SteadyRow, SteadySettings, steady_report};
 pub use structure::{

@@ -1,72 +1,17 @@
 //! The solution of a net, from the question to a result that can be printed.
 
-use crate::answer::{AnswerError, Route, RouteMethod, SolveRoute, with_phases};
-use crate::compile::{Program, compile, plan_schedule};
+use crate::answer::{AnswerError, Route, RouteMethod, SolveRoute};
+use crate::compile::{compile, plan_schedule};
 use crate::net::Net;
 use crate::report::net_question::NetQuestion;
 use crate::report::passage::completion_section;
-use crate::report::solve::{Hidden, MethodRow, SolveReport, solve_report};
+use crate::report::solve::{MethodRow, SolveReport};
+use crate::report::solved_net::{SolveSettings, SolvedNet};
 use crate::report::solving_fixed::FixedDelayNet;
 use crate::report::solving_states::Solving;
 use crate::report::summary::Subject;
-use crate::solve::{
-    Coverability, Expanded, ExploreError, GridSettings, Limits, StateSpace, Unbounded, Verdicts, coverability,
-    has_fixed_delays,
-};
+use crate::solve::{Limits, has_fixed_delays};
 use crate::watch::{TimeLimit, Watch};
-
-/// Maximum number of markings of a coverability graph.
-pub const MOST_COVERED: usize = 20_000;
-
-/// How a net is solved.
-#[derive(Clone, Debug)]
-pub struct SolveSettings {
-    /// The method.
-    pub method: RouteMethod,
-    /// Grid of the times of series-parallel reduction.
-    pub grid: GridSettings,
-    /// True to count equal parts of the net instead of distinguishing them.
-    pub fold: bool,
-    /// True if the Markov chain of the net itself is needed, for [`SolvedNet::states`]: the net is neither folded nor solved
-    /// by another method.
-    pub chain: bool,
-    /// Limits of the states; the wall time limits all of the work.
-    pub limits: Limits,
-}
-
-impl Default for SolveSettings {
-    fn default() -> Self {
-        let (method, grid) = (RouteMethod::default(), GridSettings::default());
-        Self { method, grid, fold: true, chain: false, limits: Limits::default() }
-    }
-}
-
-/// A net and its solution.
-#[derive(Debug)]
-pub struct SolvedNet {
-    /// All results.
-    pub report: SolveReport,
-    /// Reason why results are missing that were requested.
-    pub missing: Option<AnswerError>,
-    /// The states of the net and the compiled net; none if other states were solved.
-    pub states: Option<(StateSpace, Program)>,
-    /// The coverability graph of an unbounded net, and the compiled net.
-    pub coverability: Option<(Coverability, Program)>,
-}
-
-impl SolvedNet {
-    pub(super) fn complete(report: SolveReport) -> Self {
-        Self { report, missing: None, states: None, coverability: None }
-    }
-
-    /// A net with infinitely many markings.
-    pub(super) fn unbounded(net: &Net, program: Program, unbounded: Unbounded, hidden: &Hidden) -> Self {
-        let (graph, subject) = (coverability(&program, MOST_COVERED).ok(), Subject::of(net.name(), &program));
-        let report = SolveReport::of_unbounded(&program, &subject, &unbounded, graph.as_ref()).without(hidden);
-        let missing = Some(ExploreError::Unbounded(unbounded).into());
-        Self { report, missing, states: None, coverability: graph.map(|graph| (graph, program)) }
-    }
-}
 
 /// Solves a net, as `tailspn solve` does: finds all its states, and the answers to the question. Erlang and hyperexponential
 /// delays become phases. Deterministic and empirical delays are solved if no two of them are enabled together. The time to the
@@ -131,30 +76,4 @@ pub fn solve_net(
             Ok(SolvedNet::complete(SolveReport::of_time(&subject, section, MethodRow::series_parallel(why))))
         }
     }
-}
-
-/// Returns the net with general delays expanded to phases, and the places and transitions that this adds.
-pub(super) fn phases(net: &Net) -> Result<(Net, Hidden), AnswerError> {
-    let expanded = with_phases(net)?;
-    let hidden = hidden(&expanded);
-    Ok((expanded.net, hidden))
-}
-
-/// Returns the places and transitions that the expansion added.
-pub(super) fn hidden(expanded: &Expanded) -> Hidden {
-    Hidden {
-        places: expanded.hidden_places.iter().map(|&id| expanded.net.place(id).id.clone()).collect(),
-        transitions: expanded.hidden_transitions.iter().map(|&id| expanded.net.transition(id).id.clone()).collect(),
-    }
-}
-
-/// Reports on all states, without numbers, and their verdicts.
-pub(super) fn report_of(
-    space: &StateSpace,
-    program: &Program,
-    subject: &Subject<'_>,
-) -> Result<(SolveReport, Option<Verdicts>), ExploreError> {
-    let verdicts = space.verdicts(program)?;
-    let report = solve_report(space, verdicts.as_ref(), program, subject)?;
-    Ok((report, verdicts))
 }

@@ -7,7 +7,7 @@ use crate::report::net_question::NetQuestion;
 use crate::report::passage::fixed_delay_section;
 use crate::report::solve::{Hidden, MethodRow, SolveReport};
 use crate::report::solve_numbers::{TimeSection, WithinSection, steady_section};
-use crate::report::solving::{SolveSettings, SolvedNet, hidden, report_of};
+use crate::report::solved_net::{SolveSettings, SolvedNet, hidden, report_of};
 use crate::report::solving_states::with_measures;
 use crate::report::summary::Subject;
 use crate::solve::{

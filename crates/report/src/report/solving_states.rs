@@ -10,7 +10,7 @@ use crate::report::solve::{FoldedStates, MethodRow, SolveReport};
 use crate::report::solve_numbers::{
     AverageSection, NumberRow, RewardRow, WithinSection, average_section, steady_section, time_section,
 };
-use crate::report::solving::{SolveSettings, SolvedNet, phases, report_of};
+use crate::report::solved_net::{SolveSettings, SolvedNet, phases, report_of};
 use crate::report::summary::Subject;
 use crate::semantics::Fault;
 use crate::sim::NotFolded;
