@@ -12,6 +12,7 @@
 use std::error::Error;
 use std::path::Path;
 
+use tailspn::estimate::Measured;
 use tailspn::mapreduce::{JobTime, Plan, phase_times};
 use tailspn::optimize::{Optimization, OptimizePlan};
 use tailspn::sim::Unwatched;
@@ -58,11 +59,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let outcome = search.run(&Unwatched)?;
     for look in &outcome.found.looks {
         let (judged, reduces) = (&look.judgement, outcome.candidates[look.candidate].cost);
+        let [low, high] = judged.time_s.as_ref().and_then(Measured::ends).unwrap_or([0.0, f64::INFINITY]);
         println!(
-            "{reduces:3} reduces: {:9}  {:6.1} to {:6.1} s, exactly {:6.1} s, {:6} replications",
+            "{reduces:3} reduces: {:9}  {low:6.1} to {high:6.1} s, exactly {:6.1} s, {:6} replications",
             format!("{:?}", judged.verdict),
-            judged.low.unwrap_or(0.0),
-            judged.high.unwrap_or(f64::INFINITY),
             exact_p95(reduces)?,
             judged.replications
         );

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 
 use tailspn::compile::{Program, compile};
+use tailspn::estimate::Measured;
 use tailspn::mapreduce::{JobTime, Plan, job_net, phase_times};
 use tailspn::optimize::{Answer, Candidate, Judge, Judgement, OptimizePlan, Verdict, candidates, search};
 use tailspn::sim::{Backend, Ensemble, Question, Unwatched, run};
@@ -83,13 +84,10 @@ fn the_right_point_is_found_as_often_as_promised() {
                     let program = &points[reduces(candidate) as usize - 2].program;
                     let value = plan.measure().of(&times(program, seed, 0, 250)).unwrap();
                     let verdict = if value <= deadline_s { Verdict::Meets } else { Verdict::Fails };
-                    let value = Some(value);
                     Ok::<_, Infallible>(Judgement {
                         done_by_deadline: None,
                         verdict,
-                        value,
-                        low: None,
-                        high: None,
+                        time_s: Some(Measured::between(value, None, None)),
                         level: 0.5,
                         replications: 250,
                         looks: 1,

@@ -126,7 +126,7 @@ fn a_deadline_that_no_size_meets_has_a_closest_one() {
     let found = found(&search);
     assert_eq!((found.outcome.found.answer, chosen(&found)), (Answer::None, None));
     let closest = found.outcome.found.closest().unwrap();
-    assert_eq!(closest.judgement.value, Some(10.0));
+    assert_eq!(closest.judgement.time_s.as_ref().map(|time| time.value), Some(10.0));
 }
 
 #[test]

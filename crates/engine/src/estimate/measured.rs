@@ -78,11 +78,15 @@ impl Measured {
         level: f64,
         interval: Result<Interval, EstimateError>,
     ) -> Option<Self> {
-        let value = value?;
-        Some(match interval {
+        value.map(|value| Self::sampled(value, samples, level, interval))
+    }
+
+    /// Returns a value of at least one sample with its interval, or with the reason why it has no interval.
+    pub fn sampled(value: f64, samples: u64, level: f64, interval: Result<Interval, EstimateError>) -> Self {
+        match interval {
             Ok(interval) => Self { value, ..interval.into() },
             Err(error) => Self { value, doubt: Doubt::Unknown(error.to_string()), level, samples },
-        })
+        }
     }
 
     /// Removes the interval of a number that did not vary, if some transitions (given by id) were enabled but never fired:

@@ -117,14 +117,15 @@ impl Advice {
 }
 
 fn job_difference(row: &PolicySummary) -> Option<[f64; 2]> {
-    row.job_change.as_ref().map(|change| [change.difference.value, change.difference.half_width])
+    let difference = &row.job_change.as_ref()?.difference;
+    Some([difference.value, difference.half_width()?])
 }
 
 /// Returns the relative change of the energy, if it is statistically significant.
 fn energy_share(row: &PolicySummary) -> Option<f64> {
     let change = row.energy_change.as_ref()?;
-    let certain = change.difference.value.abs() > change.difference.half_width;
-    change.ratio.filter(|_| certain).map(|ratio| ratio.value - 1.0)
+    let certain = change.difference.half_width().is_some_and(|half| change.difference.value.abs() > half);
+    change.ratio.as_ref().filter(|_| certain).map(|ratio| ratio.value - 1.0)
 }
 
 impl fmt::Display for Advice {

@@ -8,7 +8,7 @@ use crate::cluster::metrics::Metric;
 use crate::cluster::outcome::Outcome;
 use crate::cluster::plan::PolicyPlan;
 use crate::estimate::{
-    CompareError, Estimate, EstimateError, FloatMoments, Interval, clopper_pearson, paired_difference, paired_ratio,
+    CompareError, EstimateError, FloatMoments, Measured, clopper_pearson, paired_difference, paired_ratio,
     quantile_interval_of_sorted, quantile_of_sorted,
 };
 
@@ -17,19 +17,17 @@ use crate::estimate::{
 pub struct Tail {
     /// Probability of the quantile, in (0, 1).
     pub p: f64,
-    /// Value \[s\].
-    pub value: f64,
-    /// Confidence interval, or the reason why it is missing.
-    pub interval: Result<Interval, EstimateError>,
+    /// The quantile \[s\].
+    pub time_s: Measured,
 }
 
 /// Effect of a policy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// Mean of the policy's value minus the value without speculation, in the unit of the value.
-    pub difference: Estimate,
+    pub difference: Measured,
     /// Ratio of the means; none if the mean without speculation is not separable from 0.
-    pub ratio: Option<Estimate>,
+    pub ratio: Option<Measured>,
 }
 
 /// Results of a policy.
@@ -38,21 +36,21 @@ pub struct PolicySummary {
     /// The policy.
     pub policy: PolicyPlan,
     /// Mean job time \[s\].
-    pub job_s: Estimate,
+    pub job_s: Measured,
     /// 95% and 99% quantiles of the job time.
     pub tails: [Tail; 2],
     /// Probability of finishing by the deadline; none without a deadline.
-    pub done: Option<Interval>,
+    pub done: Option<Measured>,
     /// Energy of the cluster until the last job ends \[J\].
-    pub energy_j: Estimate,
+    pub energy_j: Measured,
     /// Slot-seconds of killed or lost attempts \[s\].
-    pub wasted_s: Estimate,
+    pub wasted_s: Measured,
     /// Number of copies started.
-    pub copies: Estimate,
+    pub copies: Measured,
     /// Number of copies that finished before their original.
-    pub won: Estimate,
+    pub won: Measured,
     /// Detector quality on the maps, in the order of [`Metric::ALL`]; pooled over the replications, with the interval of a ratio; none if undefined.
-    pub metrics: [Option<Estimate>; 6],
+    pub metrics: [Option<Measured>; 6],
     /// Change of the job time \[s\]; none for the baseline.
     pub job_change: Option<Change>,
     /// Change of the energy \[J\]; none for the baseline.
@@ -104,7 +102,7 @@ pub fn widest_change(runs: &[PolicyRuns], level: f64) -> Option<f64> {
     let comparison = compare(runs, level).ok()?;
     let base = comparison.policies.get(comparison.baseline)?.job_s.value;
     let changes = comparison.policies.iter().filter_map(|policy| policy.job_change.as_ref());
-    changes.map(|change| change.difference.half_width / base).reduce(f64::max)
+    changes.filter_map(|change| Some(change.difference.half_width()? / base)).reduce(f64::max)
 }
 
 impl Comparison {
@@ -115,7 +113,7 @@ impl Comparison {
         let Some(deadline_s) = deadline_s else { return self };
         for (row, run) in self.policies.iter_mut().zip(runs) {
             let done = run.outcomes.iter().filter(|outcome| outcome.job_s <= deadline_s).count() as u64;
-            row.done = clopper_pearson(done, run.outcomes.len() as u64, self.level).ok();
+            row.done = clopper_pearson(done, run.outcomes.len() as u64, self.level).ok().map(Measured::from);
         }
         self
     }
@@ -127,13 +125,17 @@ fn column(outcomes: &[Outcome], value: impl Fn(&Outcome) -> f64) -> Vec<f64> {
 }
 
 fn summarize(run: &PolicyRuns, base: Option<&[Outcome]>, level: f64) -> Result<PolicySummary, CompareError> {
-    let mean =
-        |value: fn(&Outcome) -> f64| run.outcomes.iter().map(value).collect::<FloatMoments>().mean_estimate(level);
+    let mean = |value: fn(&Outcome) -> f64| {
+        let moments: FloatMoments = run.outcomes.iter().map(value).collect();
+        moments.mean_estimate(level).map(Measured::from)
+    };
     let mut sorted = column(&run.outcomes, |outcome| outcome.job_s);
     sorted.sort_unstable_by(f64::total_cmp);
     let tail = |p| {
         let interval = quantile_interval_of_sorted(&sorted, p, level);
-        quantile_of_sorted(&sorted, p).map(|value| Tail { p, value, interval })
+        let value = quantile_of_sorted(&sorted, p)?;
+        let time_s = Measured::sampled(value, sorted.len() as u64, level, interval);
+        Ok::<_, EstimateError>(Tail { p, time_s })
     };
     let [p95, p99] = TAILS;
     let change = |value: fn(&Outcome) -> f64| match base {
@@ -156,15 +158,15 @@ fn summarize(run: &PolicyRuns, base: Option<&[Outcome]>, level: f64) -> Result<P
 }
 
 fn change(base: &[f64], variant: &[f64], level: f64) -> Result<Change, CompareError> {
-    let difference = paired_difference(base, variant, level)?;
-    Ok(Change { difference, ratio: paired_ratio(base, variant, level).ok() })
+    let difference = paired_difference(base, variant, level)?.into();
+    Ok(Change { difference, ratio: paired_ratio(base, variant, level).ok().map(Measured::from) })
 }
 
 /// Returns a metric of the maps of all replications: the sum of the numerators divided by the sum of the
 /// denominators, with the interval of a ratio.
-fn pooled(outcomes: &[Outcome], metric: Metric, level: f64) -> Option<Estimate> {
+fn pooled(outcomes: &[Outcome], metric: Metric, level: f64) -> Option<Measured> {
     let (above, below): (Vec<f64>, Vec<f64>) = outcomes.iter().map(|outcome| outcome.maps.parts(metric)).unzip();
-    paired_ratio(&below, &above, level).ok()
+    paired_ratio(&below, &above, level).ok().map(Measured::from)
 }
 
 #[cfg(test)]
@@ -191,12 +193,12 @@ mod tests {
         let found = compare(&all, 0.95).unwrap();
         assert_eq!((found.baseline, found.replications), (1, 4));
         let change = found.policies[0].job_change.as_ref().unwrap();
-        assert_eq!((change.difference.value, change.difference.half_width), (-2.0, 0.0));
+        assert_eq!((change.difference.value, change.difference.half_width()), (-2.0, Some(0.0)));
         assert_eq!(found.policies[0].energy_change.as_ref().unwrap().difference.value, -20.0);
         assert_eq!(found.policies[1].job_change, None);
-        let precision = found.policies[0].metrics[0].unwrap();
-        assert_eq!((precision.value, precision.half_width), (0.75, 0.0));
-        assert_eq!(found.policies[0].metrics[1].unwrap().value, 0.5);
+        let precision = found.policies[0].metrics[0].as_ref().unwrap();
+        assert_eq!((precision.value, precision.half_width()), (0.75, Some(0.0)));
+        assert_eq!(found.policies[0].metrics[1].as_ref().unwrap().value, 0.5);
         assert_eq!(found.policies[0].metrics[4], None);
         assert_eq!(found.policies[0].tails[0].p, 0.95);
     }

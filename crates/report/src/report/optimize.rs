@@ -192,7 +192,8 @@ fn replications_of(look: &LookAt) -> u64 {
 }
 
 fn look_row(candidate: &Candidate, look: &LookAt) -> LookRow {
-    let judgement = look.judgement;
+    let judgement = &look.judgement;
+    let [low_s, high_s] = judgement.time_s.as_ref().and_then(Measured::ends).map_or([None; 2], |ends| ends.map(Some));
     let interval = look.cost.as_ref().and_then(Measured::ends);
     LookRow {
         point: candidate.point.number,
@@ -201,11 +202,11 @@ fn look_row(candidate: &Candidate, look: &LookAt) -> LookRow {
         cost_low: interval.map(|[low, _]| low),
         cost_high: interval.map(|[_, high]| high),
         verdict: judgement.verdict,
-        value_s: judgement.value,
-        low_s: judgement.low,
-        high_s: judgement.high,
+        value_s: judgement.time_s.as_ref().map(|time| time.value),
+        low_s,
+        high_s,
         level: judgement.level,
-        done_by_deadline: judgement.done_by_deadline.map(Measured::from),
+        done_by_deadline: judgement.done_by_deadline.clone(),
         replications: replications_of(look),
         looks: judgement.looks,
     }

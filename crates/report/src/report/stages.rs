@@ -79,12 +79,12 @@ pub fn speculation_section(comparison: &Comparison) -> Option<SpeculationSection
     Some(SpeculationSection {
         multiplier: spark.multiplier,
         quantile: spark.quantile,
-        without_s: none.job_s.into(),
-        with_s: row.job_s.into(),
-        change_s: row.job_change.as_ref()?.difference.into(),
-        copies: row.copies.into(),
-        won: row.won.into(),
-        killed_slot_s: row.wasted_s.into(),
+        without_s: none.job_s.clone(),
+        with_s: row.job_s.clone(),
+        change_s: row.job_change.as_ref()?.difference.clone(),
+        copies: row.copies.clone(),
+        won: row.won.clone(),
+        killed_slot_s: row.wasted_s.clone(),
         single_runs_s: None,
     })
 }

@@ -251,7 +251,7 @@ fn report_of(size: WhatIfSize, study: &WhatIf, outcome: &WhatIfOutcome) -> WhatI
         deadline_s: comparison.deadline_s,
         partial: replications < outcome.planned,
         baseline: comparison.policies.get(comparison.baseline).map_or_else(String::new, |row| row.policy.title()),
-        policies: comparison.policies.iter().map(|row| policy_row(row, comparison.level)).collect(),
+        policies: comparison.policies.iter().map(policy_row).collect(),
         net: Vec::new(),
         net_note: String::new(),
         advice: Advice::new(comparison).to_string(),
@@ -262,33 +262,29 @@ fn report_of(size: WhatIfSize, study: &WhatIf, outcome: &WhatIfOutcome) -> WhatI
     }
 }
 
-fn policy_row(row: &PolicySummary, level: f64) -> PolicyRow {
-    let samples = row.job_s.samples;
+fn policy_row(row: &PolicySummary) -> PolicyRow {
     let change = |change: &crate::cluster::Change| ChangeRow {
-        difference: change.difference.into(),
-        ratio: change.ratio.map(Measured::from),
+        difference: change.difference.clone(),
+        ratio: change.ratio.clone(),
     };
-    let tail = |tail: &crate::cluster::Tail| {
-        let quantity = Measured::new(Some(tail.value), samples, level, tail.interval);
-        quantity.map(|quantity| TailRow { p: tail.p, quantity })
-    };
+    let tail = |tail: &crate::cluster::Tail| TailRow { p: tail.p, quantity: tail.time_s.clone() };
     PolicyRow {
         name: row.policy.title(),
         detector: row.policy.detector.kind(),
         slots: row.policy.slots,
         lag_s: row.policy.lag_s,
         watch: row.policy.watch,
-        job_time_s: row.job_s.into(),
-        tails: row.tails.iter().filter_map(tail).collect(),
-        done_by_deadline: row.done.map(Measured::from),
-        energy_j: row.energy_j.into(),
-        wasted_slot_s: row.wasted_s.into(),
-        copies: row.copies.into(),
-        copies_won: row.won.into(),
+        job_time_s: row.job_s.clone(),
+        tails: row.tails.iter().map(tail).collect(),
+        done_by_deadline: row.done.clone(),
+        energy_j: row.energy_j.clone(),
+        wasted_slot_s: row.wasted_s.clone(),
+        copies: row.copies.clone(),
+        copies_won: row.won.clone(),
         metrics: Metric::ALL
             .iter()
             .zip(&row.metrics)
-            .map(|(metric, value)| MetricRow { name: metric.name().into(), value: value.map(Measured::from) })
+            .map(|(metric, value)| MetricRow { name: metric.name().into(), value: value.clone() })
             .collect(),
         job_time_change: row.job_change.as_ref().map(change),
         energy_change: row.energy_change.as_ref().map(change),

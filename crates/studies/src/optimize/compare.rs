@@ -50,8 +50,9 @@ pub fn search_by_estimates<E>(
         let judgement = judge(candidate, share)?;
         let time = mean(candidate, plan.sweep.replications, level(1))?;
         let cost = time.map(|time| candidate.cost_of(time, plan.sweep.replications, level(1)));
+        let verdict = judgement.verdict;
         found.looks.push(Look { candidate: i, judgement, cost });
-        match (judgement.verdict, found.looks.last().and_then(Look::cost_interval)) {
+        match (verdict, found.looks.last().and_then(Look::cost_interval)) {
             (Verdict::Stopped, _) | (_, None) => return Ok(found),
             (Verdict::Meets, Some([_, high])) => least = least.min(high),
             (Verdict::Fails, _) => failed.push(i),
@@ -196,11 +197,16 @@ mod tests {
         let (mut judged, mut compared) = (0.0, 0.0);
         let judge = |_: &Candidate, error: f64| {
             judged += error;
-            let [value, low, high] = [Some(1.0); 3];
-            let (level, replications, looks) = (1.0 - error, 100, 1);
-            let done_by_deadline = None;
-            let verdict = Verdict::Meets;
-            Ok::<_, Infallible>(Judgement { verdict, value, low, high, level, replications, looks, done_by_deadline })
+            let (verdict, level) = (Verdict::Meets, 1.0 - error);
+            let time_s = Some(Measured::between(1.0, Some(1.0), Some(1.0)));
+            Ok::<_, Infallible>(Judgement {
+                verdict,
+                time_s,
+                level,
+                replications: 100,
+                looks: 1,
+                done_by_deadline: None,
+            })
         };
         // equal costs, so that every candidate stays up to the last replication
         let mean = |_: &Candidate, _, level: f64| {

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::{
-    EstimateError, FloatMoments, Interval, clopper_pearson, quantile_interval_of_sorted, quantile_of_sorted,
+    EstimateError, FloatMoments, Interval, Measured, clopper_pearson, quantile_interval_of_sorted, quantile_of_sorted,
 };
 
 /// The statistic of the time that is compared with the deadline.
@@ -84,24 +84,20 @@ impl Verdict {
 }
 
 /// A verdict and the interval that supports it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
     /// The decision.
     pub verdict: Verdict,
-    /// The measure over all replications \[s\]; none without replications.
-    pub value: Option<f64>,
-    /// Lower end of the interval \[s\]; none if there were too few replications.
-    pub low: Option<f64>,
-    /// Upper end of the interval \[s\]; none if there were too few replications.
-    pub high: Option<f64>,
-    /// Confidence level of that interval, corrected for the number of points and of checks of the interval.
+    /// The measure over all replications \[s\]; none without replications, and without an interval if there were too few.
+    pub time_s: Option<Measured>,
+    /// Confidence level of the intervals, corrected for the number of points and of checks of the interval.
     pub level: f64,
     /// Number of replications.
     pub replications: u64,
     /// Number of looks: times that the interval was checked.
     pub looks: u32,
-    /// Probability of finishing by the deadline, with an interval of the same level; none without replications.
-    pub done_by_deadline: Option<Interval>,
+    /// Probability of finishing by the deadline; none without replications.
+    pub done_by_deadline: Option<Measured>,
 }
 
 /// Settings of the decision about a point.
@@ -142,9 +138,7 @@ impl Judge {
         let mut moments = FloatMoments::default();
         let mut judgement = Judgement {
             verdict: Verdict::Stopped,
-            value: None,
-            low: None,
-            high: None,
+            time_s: None,
             level: 1.0 - self.error,
             replications: 0,
             looks: 0,
@@ -162,16 +156,17 @@ impl Judge {
             let done = times.iter().filter(|time| **time <= self.deadline_s).count() as u64;
             judgement = Judgement {
                 verdict: Verdict::Undecided,
-                value: interval.map(|ends| ends[1]).or(judgement.value),
-                low: interval.map(|ends| ends[0]),
-                high: interval.map(|ends| ends[2]),
+                time_s: match interval {
+                    Some(interval) => Some(interval.into()),
+                    None => judgement.time_s.map(|time| Measured::between(time.value, None, None)),
+                },
                 level,
                 replications: times.len() as u64,
                 looks: look,
-                done_by_deadline: clopper_pearson(done, times.len() as u64, level).ok(),
+                done_by_deadline: clopper_pearson(done, times.len() as u64, level).ok().map(Measured::from),
             };
             let zone = self.indifference * self.deadline_s;
-            if let Some([low, _, high]) = interval {
+            if let Some(Interval { low, high, .. }) = interval {
                 if high <= self.deadline_s {
                     return Ok(Judgement { verdict: Verdict::Meets, ..judgement });
                 }
@@ -188,17 +183,13 @@ impl Judge {
         }
     }
 
-    /// Returns lower end, value and upper end of the interval; none with too few times. Sorts the times if necessary.
-    fn interval(&self, times: &mut [f64], moments: &FloatMoments, level: f64) -> Option<[f64; 3]> {
+    /// Returns the measure and its interval; none with too few times. Sorts the times if necessary.
+    fn interval(&self, times: &mut [f64], moments: &FloatMoments, level: f64) -> Option<Interval> {
         match self.measure {
-            Measure::Mean => {
-                let estimate = moments.mean_estimate(level).ok()?;
-                Some([estimate.low(), estimate.value, estimate.high()])
-            }
+            Measure::Mean => moments.mean_estimate(level).ok().map(Interval::from),
             Measure::Quantile(q) => {
                 times.sort_unstable_by(f64::total_cmp);
-                let interval = quantile_interval_of_sorted(times, q, level).ok()?;
-                Some([interval.low, interval.value, interval.high])
+                quantile_interval_of_sorted(times, q, level).ok()
             }
         }
     }
@@ -271,10 +262,10 @@ mod tests {
     fn what_is_far_from_the_deadline_is_decided_soon() {
         let far = judge(Judge { deadline_s: 3.0, ..JUDGE }, 1);
         assert_eq!((far.verdict, far.looks <= 3), (Verdict::Meets, true), "{far:?}");
-        assert!(far.high.unwrap() <= 3.0);
+        assert!(far.time_s.unwrap().ends().unwrap()[1] <= 3.0);
         let far = judge(Judge { deadline_s: 1.5, ..JUDGE }, 1);
         assert_eq!(far.verdict, Verdict::Fails);
-        assert!(far.low.unwrap() > 1.5);
+        assert!(far.time_s.unwrap().ends().unwrap()[0] > 1.5);
         let near = judge(Judge { deadline_s: 10.0_f64.ln(), indifference: 0.2, most: 1 << 20, ..JUDGE }, 1);
         assert!(near.verdict == Verdict::Undecided && near.replications < 10_000, "{near:?}");
         let spent = judge(Judge { deadline_s: 10.0_f64.ln(), ..JUDGE }, 1);

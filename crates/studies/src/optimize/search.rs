@@ -151,8 +151,9 @@ fn bisect<E>(
     while from < to {
         let middle = from + (to - from) / 2;
         let judgement = judge(&candidates[middle], error / f64::from(most))?;
+        let verdict = judgement.verdict;
         found.looks.push(Look { candidate: middle, judgement, cost: None });
-        match judgement.verdict {
+        match verdict {
             Verdict::Meets => to = middle,
             Verdict::Fails | Verdict::Undecided => from = middle + 1,
             Verdict::Stopped => {
@@ -181,8 +182,9 @@ fn by_rising_cost<E>(
             continue;
         }
         let judgement = judge(candidate, share)?;
+        let verdict = judgement.verdict;
         found.looks.push(Look { candidate: i, judgement, cost: None });
-        match judgement.verdict {
+        match verdict {
             Verdict::Meets => {
                 found.conclude(i);
                 return Ok(found);
@@ -242,8 +244,8 @@ impl SearchResult {
 impl SearchResult {
     /// Returns the evaluation of the candidate with the lowest measure; none if no candidate was simulated.
     pub fn closest(&self) -> Option<&Look> {
-        let value = |look: &Look| look.judgement.value.unwrap_or(f64::INFINITY);
-        let judged = self.looks.iter().filter(|look| look.judgement.value.is_some());
+        let value = |look: &Look| look.judgement.time_s.as_ref().map_or(f64::INFINITY, |time| time.value);
+        let judged = self.looks.iter().filter(|look| look.judgement.time_s.is_some());
         judged.min_by(|a, b| value(a).total_cmp(&value(b)))
     }
 
@@ -278,8 +280,7 @@ mod tests {
     }
 
     fn judgement(verdict: Verdict) -> Judgement {
-        let (value, low, high, done_by_deadline) = (None, None, None, None);
-        Judgement { verdict, value, low, high, level: 0.9, replications: 1, looks: 1, done_by_deadline }
+        Judgement { verdict, time_s: None, level: 0.9, replications: 1, looks: 1, done_by_deadline: None }
     }
 
     fn found(plan: &OptimizePlan, verdict: impl Fn(&Point) -> Verdict) -> (SearchResult, Vec<Candidate>, Vec<f64>) {

@@ -302,7 +302,8 @@ impl Pilots {
         self.tried.push(machines);
         self.dearer += 1;
         for look in &found.found.looks {
-            let (Some(value), Some(cost)) = (look.judgement.value, &look.cost) else { continue };
+            let (Some(time), Some(cost)) = (&look.judgement.time_s, &look.cost) else { continue };
+            let value = time.value;
             if self.fastest.is_none_or(|(_, least)| value < least) {
                 self.fastest = Some((machines, value));
             }
