@@ -74,7 +74,7 @@ fn read(path: &Path, args: &SensitivityArgs, terminal: &Terminal) -> Result<(Sen
             return Err(Failure::new(Exit::Usage, note.with_help("write a plan with `sweep.base`")));
         }
         let text = PlanText { source: Source::new(path.display().to_string(), ""), text: String::new() };
-        let study = Sensitivity::of_net(path, goal_of(args)?).map_err(|error| study_failure(error, &text))?;
+        let study = Sensitivity::open_net(path, goal_of(args)?).map_err(|error| study_failure(error, &text))?;
         return Ok((study, text));
     }
     let text = PlanText::read(path, terminal)?;

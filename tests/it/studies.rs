@@ -9,13 +9,15 @@ use tailspn::compile::compile;
 use tailspn::formats::read_file;
 use tailspn::job_time::{EstimateMethod, ExactJobTime, estimate_job};
 use tailspn::mapreduce::Plan;
+use tailspn::net::expr::Leaf;
+use tailspn::net::{Delay, Expr, Memory, NetBuilder, Servers, Timing};
 use tailspn::optimize::{Optimization, OptimizePlan};
 use tailspn::plan::{JobPlan, Work};
 use tailspn::report::what_if_report;
 use tailspn::sensitivity::{KnobEffect, Method, Sensitivity};
 use tailspn::sim::{Ensemble, Goal, Question, Unwatched};
 use tailspn::subject::LoadError;
-use tailspn::sweep::{PointResult, Sweep, SweepPlan, SweepWatch};
+use tailspn::sweep::{Axis, PointResult, Sweep, SweepPlan, SweepWatch};
 use tailspn::trace::{self, ReadOptions};
 use tailspn::watch::Watch;
 use tailspn::whatif::WhatIf;
@@ -202,4 +204,38 @@ fn a_job_estimate_gives_the_numbers_of_the_command() {
     assert!(matches!(found.exact, Some(ExactJobTime::Formula(_))));
     assert_eq!(told["analytic"]["mean"].as_f64(), found.mean());
     assert_eq!(told["job_time"]["mean"]["value"].as_f64(), found.simulated.and_then(|simulated| simulated.mean()));
+}
+
+/// A transition whose rate is the parameter `speed`: its mean time is 1 / speed.
+#[test]
+fn a_net_in_memory_is_swept_ranked_and_sized() {
+    let net = || {
+        let mut b = NetBuilder::new("stage");
+        let rate = Expr::Leaf(Leaf::Parameter(b.parameter("speed", 0.5)));
+        let (open, done) = (b.place("open", 1), b.place("done", 0));
+        let delay = Delay::Exponential { rate };
+        let timing = Timing::Timed { delay, servers: Servers::Single, memory: Memory::Enabling };
+        let work = b.transition("work", timing);
+        b.input(open, work, 1.0);
+        b.output(work, done, 1.0);
+        b.build().unwrap()
+    };
+    let goal = Some("#(done) = 1");
+    let sweep =
+        Sweep::of_net(net(), goal).unwrap().axis(Axis::values("speed", [1.0, 4.0])).replications(20_000).seed(3);
+    let outcome = sweep.run(&Unwatched).unwrap();
+    for (found, exact) in [(outcome.points().next(), 2.0), (outcome.point([1.0]), 1.0), (outcome.point([4.0]), 0.25)] {
+        let mean = found.unwrap().mean_s.as_ref().unwrap();
+        assert!((mean.value - exact).abs() < 5.0 / 1.96 * mean.half_width().unwrap(), "{mean:?} {exact}");
+    }
+    assert!(outcome.point([2.0]).is_none() && outcome.points().count() == 3);
+    // the derivative of 1 / speed is -4
+    let ranking = Sensitivity::of_net(net(), goal).unwrap().replications(20_000).level(0.95).run(&Unwatched).unwrap();
+    let Some(KnobEffect::Derivative { per_unit_s, .. }) = &ranking.knobs[0].effect else { panic!("{ranking:?}") };
+    assert!((per_unit_s.value + 4.0).abs() < 5.0 / 1.96 * per_unit_s.half_width().unwrap(), "{per_unit_s:?}");
+    // P(done within 3 s) >= 0.95 needs speed >= 0.9986
+    let search = Optimization::of_net(net(), goal, 3.0).unwrap();
+    let search = search.axis(Axis::values("speed", [0.5, 0.9, 1.2, 2.0])).cost("speed");
+    assert_eq!(search.run(&Unwatched).unwrap().chosen().unwrap().cost, 1.2);
+    assert!(Sweep::of_net(net(), Some("#(nowhere)")).is_err());
 }

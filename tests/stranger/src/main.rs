@@ -45,11 +45,12 @@ fn job(deadline_s: f64) -> Result<EstimatedJob, tailspn::Error> {
     Ok(JobPlan::default().input_size("10GB".parse()?).slots(false).deadline(deadline_s).estimate()?)
 }
 
-/// Mean job time \[s\] with 40, 20 and 80 reduce tasks.
+/// Mean job time \[s\] with 40 (the base), 20 and 80 reduce tasks.
 fn sweep() -> Result<Vec<f64>, tailspn::Error> {
     let sweep = Sweep::of_job(JobPlan::default().slots(false))?.axis(Axis::values("job.reduces", [20, 80]));
     let outcome = sweep.run(&Unwatched)?;
-    Ok(outcome.stored.results.into_values().filter_map(|point| Some(point.mean_s?.value)).collect())
+    let points = [outcome.points().next(), outcome.point([20]), outcome.point([80])];
+    Ok(points.into_iter().filter_map(|point| Some(point?.mean_s.as_ref()?.value)).collect())
 }
 
 fn main() -> Result<(), tailspn::Error> {
@@ -117,60 +118,68 @@ mod tests {
         assert!(found.iter().zip(&exact).all(near), "{found:?} {exact:?}");
     }
 
-    /// Every stage fails with `?` into a boxed error, whatever its error type.
+    type Boxed = Box<dyn std::error::Error + Send + Sync>;
+
+    /// Every stage, as functions that fail with `?` into an error type.
+    macro_rules! stages {
+        ($error:ty) => {{
+            let stages: [fn() -> Result<(), $error>; 10] = [
+                || {
+                    Net::open("no such file")?;
+                    Ok(())
+                },
+                || {
+                    Net::read("<pnml>")?;
+                    Ok(())
+                },
+                || {
+                    let mut twice = NetBuilder::new("");
+                    twice.place("p", 0);
+                    twice.place("p", 0);
+                    twice.build()?;
+                    Ok(())
+                },
+                || {
+                    Net::read(MACHINE)?.simulation().until("#(x)")?.run()?;
+                    Ok(())
+                },
+                || {
+                    Net::read(MACHINE)?.solution().until("#(broken) >= 2")?.passage()?.quantile(2.0)?;
+                    Ok(())
+                },
+                || {
+                    JobPlan::open("no such file")?;
+                    Ok(())
+                },
+                || {
+                    JobPlan::from_toml("x = 1")?;
+                    Ok(())
+                },
+                || {
+                    JobPlan::default().input_size("10".parse()?).estimate()?;
+                    Ok(())
+                },
+                || {
+                    JobPlan::default().executors(3).estimate()?;
+                    Ok(())
+                },
+                || {
+                    Sweep::of_job(JobPlan::default())?.run(&Unwatched)?;
+                    Ok(())
+                },
+            ];
+            stages
+        }};
+    }
+
     #[test]
-    fn errors_of_every_stage_become_boxed_errors() {
-        type Boxed = Box<dyn std::error::Error + Send + Sync>;
-        let stages: [fn() -> Result<(), Boxed>; 10] = [
-            || {
-                Net::open("no such file")?;
-                Ok(())
-            },
-            || {
-                Net::read("<pnml>")?;
-                Ok(())
-            },
-            || {
-                let mut twice = NetBuilder::new("");
-                twice.place("p", 0);
-                twice.place("p", 0);
-                twice.build()?;
-                Ok(())
-            },
-            || {
-                Net::read(MACHINE)?.simulation().until("#(x)")?.run()?;
-                Ok(())
-            },
-            || {
-                Net::read(MACHINE)?.solution().until("#(broken) >= 2")?.passage()?.quantile(2.0)?;
-                Ok(())
-            },
-            || {
-                JobPlan::open("no such file")?;
-                Ok(())
-            },
-            || {
-                JobPlan::from_toml("x = 1")?;
-                Ok(())
-            },
-            || {
-                JobPlan::default().input_size("10".parse()?).estimate()?;
-                Ok(())
-            },
-            || {
-                JobPlan::default().executors(3).estimate()?;
-                Ok(())
-            },
-            || {
-                Sweep::of_job(JobPlan::default())?.run(&Unwatched)?;
-                Ok(())
-            },
-        ];
-        for (i, stage) in stages.iter().enumerate() {
-            let error = stage().unwrap_err();
-            assert!(!error.to_string().is_empty(), "stage {i}");
-            let ours = tailspn::Error::from(std::io::Error::other(error.to_string()));
-            assert_eq!(Boxed::from(ours).to_string(), error.to_string());
+    fn errors_of_every_stage_become_boxed_errors_and_errors_of_anyhow() {
+        for (i, (boxed, any)) in stages!(Boxed).into_iter().zip(stages!(anyhow::Error)).enumerate() {
+            let error = boxed().unwrap_err().to_string();
+            assert!(!error.is_empty(), "stage {i}");
+            assert_eq!(any().unwrap_err().to_string(), error);
+            let ours = tailspn::Error::from(std::io::Error::other(error.clone()));
+            assert_eq!(Boxed::from(ours).to_string(), error);
         }
     }
 

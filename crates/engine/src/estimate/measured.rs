@@ -35,7 +35,7 @@ pub enum Doubt {
         /// Upper bound.
         high: f64,
     },
-    /// A confidence interval.
+    /// A confidence interval; an infinite end means that the number is only a bound on that side.
     Interval {
         /// Lower end.
         low: f64,
@@ -116,11 +116,33 @@ impl Measured {
         }
     }
 
-    /// Returns half the width of the confidence interval.
+    /// Returns half the width of the confidence interval; none if an end is infinite.
     pub fn half_width(&self) -> Option<f64> {
         match self.doubt {
-            Doubt::Interval { low, high } => Some(0.5 * (high - low)),
+            Doubt::Interval { low, high } => Some(0.5 * (high - low)).filter(|half| half.is_finite()),
             _ => None,
+        }
+    }
+
+    /// Makes a lower bound of the number: the true value may be larger by any amount.
+    #[must_use]
+    pub fn or_more(self) -> Self {
+        match self.doubt {
+            Doubt::Interval { low, high } if low < high => {
+                Self { doubt: Doubt::Interval { low, high: f64::INFINITY }, ..self }
+            }
+            _ => Self::at_least(self.value),
+        }
+    }
+
+    /// Makes an upper bound of the number: the true value may be smaller by any amount.
+    #[must_use]
+    pub fn or_less(self) -> Self {
+        match self.doubt {
+            Doubt::Interval { low, high } if low < high => {
+                Self { doubt: Doubt::Interval { low: f64::NEG_INFINITY, high }, ..self }
+            }
+            _ => Self::bounded(self.value, [f64::NEG_INFINITY, self.value], 0.0),
         }
     }
 
@@ -163,9 +185,9 @@ impl From<Interval> for Measured {
 struct Flat {
     /// Point estimate.
     value: f64,
-    /// Lower end of the confidence interval.
+    /// Lower end of the confidence interval; null without an interval, or if the number is an upper bound.
     low: Option<f64>,
-    /// Upper end of the confidence interval.
+    /// Upper end of the confidence interval; null without an interval, or if the number is a lower bound.
     high: Option<f64>,
     /// Confidence level, such as 0.95.
     level: f64,
@@ -186,13 +208,11 @@ impl From<Measured> for Flat {
     fn from(number: Measured) -> Self {
         let Measured { value, doubt, level, samples } = number;
         let mut flat = Self { value, low: None, high: None, level, samples, note: None, exact: false, bounds: None };
+        let finite = |end: f64| Some(end).filter(|end| end.is_finite());
         match doubt {
             Doubt::Exact => flat.exact = true,
-            Doubt::Bounds { low, high } => {
-                (flat.exact, flat.bounds) =
-                    (true, Some([low, high].map(|end| Some(end).filter(|end| end.is_finite()))));
-            }
-            Doubt::Interval { low, high } => (flat.low, flat.high) = (Some(low), Some(high)),
+            Doubt::Bounds { low, high } => (flat.exact, flat.bounds) = (true, Some([low, high].map(finite))),
+            Doubt::Interval { low, high } => (flat.low, flat.high) = (finite(low), finite(high)),
             Doubt::Unknown(reason) => flat.note = Some(reason).filter(|reason| !reason.is_empty()),
         }
         flat
@@ -201,13 +221,19 @@ impl From<Measured> for Flat {
 
 impl From<Flat> for Measured {
     fn from(flat: Flat) -> Self {
-        let doubt = match (flat.exact, flat.bounds, flat.low.zip(flat.high)) {
+        let open =
+            |low: Option<f64>, high: Option<f64>| (low.unwrap_or(f64::NEG_INFINITY), high.unwrap_or(f64::INFINITY));
+        let doubt = match (flat.exact, flat.bounds, [flat.low, flat.high]) {
             (true, Some([low, high]), _) => {
-                Doubt::Bounds { low: low.unwrap_or(f64::NEG_INFINITY), high: high.unwrap_or(f64::INFINITY) }
+                let (low, high) = open(low, high);
+                Doubt::Bounds { low, high }
             }
             (true, None, _) => Doubt::Exact,
-            (false, _, Some((low, high))) => Doubt::Interval { low, high },
-            (false, _, None) => Doubt::Unknown(flat.note.unwrap_or_default()),
+            (false, _, [None, None]) => Doubt::Unknown(flat.note.unwrap_or_default()),
+            (false, _, [low, high]) => {
+                let (low, high) = open(low, high);
+                Doubt::Interval { low, high }
+            }
         };
         Self { value: flat.value, doubt, level: flat.level, samples: flat.samples }
     }
@@ -230,6 +256,10 @@ mod tests {
                 r#"{"value":2.0,"low":null,"high":null,"level":0.95,"samples":7,"exact":true,"bounds":[1.0,null]}"#,
             ),
             (Doubt::Interval { low: 1.0, high: 3.0 }, r#"{"value":2.0,"low":1.0,"high":3.0,"level":0.95,"samples":7}"#),
+            (
+                Doubt::Interval { low: 1.0, high: f64::INFINITY },
+                r#"{"value":2.0,"low":1.0,"high":null,"level":0.95,"samples":7}"#,
+            ),
             (
                 Doubt::Unknown("one sample".to_owned()),
                 r#"{"value":2.0,"low":null,"high":null,"level":0.95,"samples":7,"note":"one sample"}"#,

@@ -28,8 +28,10 @@ pub enum Advice {
         policy: String,
         /// Name of the baseline policy.
         baseline: String,
-        /// Seconds by which jobs finish earlier, > 0, and the half-width of the interval.
-        earlier_s: [f64; 2],
+        /// Seconds by which jobs finish earlier, > 0.
+        earlier_s: f64,
+        /// Half width of its interval; none if jobs finish at least so much earlier.
+        half_width_s: Option<f64>,
         /// Gain as a share of the baseline's job time.
         share: f64,
         /// Relative change of the energy, if its interval excludes 0.
@@ -71,16 +73,14 @@ impl Advice {
             return Self::OneHost;
         }
         match Self::new(comparison) {
-            Self::Take { policy, earlier_s: [earlier_s, _], share, .. }
-                if earlier_s <= replay.error_s || share < LEAST_SHARE =>
-            {
+            Self::Take { policy, earlier_s, share, .. } if earlier_s <= replay.error_s || share < LEAST_SHARE => {
                 let job_s = earlier_s / share;
                 Self::TooClose { policy, earlier_s, error_s: replay.error_s.max(LEAST_SHARE * job_s) }
             }
-            Self::Take { policy, baseline, earlier_s, share, .. } => {
+            Self::Take { policy, baseline, earlier_s, half_width_s, share, .. } => {
                 let row = comparison.policies.iter().find(|row| row.policy.title() == policy);
                 let killed = row.map(|row| [row.wasted_s.value, row.wasted_s.value / replay.work_s]);
-                Self::Take { policy, baseline, earlier_s, share, energy: None, killed }
+                Self::Take { policy, baseline, earlier_s, half_width_s, share, energy: None, killed }
             }
             Self::Save { .. } => Self::Leave { all_later: false },
             other => other,
@@ -94,15 +94,19 @@ impl Advice {
         if others().next().is_none() {
             return Self::Nothing;
         }
-        let earlier = others().filter(|row| job_difference(row).is_some_and(|[value, half]| value + half < 0.0));
+        let earlier = others().filter(|row| job_difference(row).is_some_and(|[_, high]| high < 0.0));
         let best = earlier.min_by(|a, b| a.job_s.value.total_cmp(&b.job_s.value));
         let base = &comparison.policies[comparison.baseline];
-        if let Some((row, [value, half])) = best.and_then(|row| Some((row, job_difference(row)?))) {
+        if let Some((row, [low, high])) = best.and_then(|row| Some((row, job_difference(row)?))) {
+            // of a bound, only the end that is known counts
+            let (earlier_s, half) =
+                if low.is_finite() { (-0.5 * (low + high), Some(0.5 * (high - low))) } else { (-high, None) };
             return Self::Take {
                 policy: row.policy.title(),
                 baseline: base.policy.title(),
-                earlier_s: [-value, half],
-                share: -value / base.job_s.value,
+                earlier_s,
+                half_width_s: half,
+                share: earlier_s / base.job_s.value,
                 energy: energy_share(row),
                 killed: None,
             };
@@ -111,14 +115,14 @@ impl Advice {
         if let Some((row, share)) = saved.min_by(|a, b| a.1.total_cmp(&b.1)) {
             return Self::Save { policy: row.policy.title(), share: -share };
         }
-        let later = |row: &PolicySummary| job_difference(row).is_some_and(|[value, half]| value - half > 0.0);
+        let later = |row: &PolicySummary| job_difference(row).is_some_and(|[low, _]| low > 0.0);
         Self::Leave { all_later: others().all(later) }
     }
 }
 
+/// Returns the ends of the interval of the change of the job time.
 fn job_difference(row: &PolicySummary) -> Option<[f64; 2]> {
-    let difference = &row.job_change.as_ref()?.difference;
-    Some([difference.value, difference.half_width()?])
+    row.job_change.as_ref()?.difference.ends()
 }
 
 /// Returns the relative change of the energy, if it is statistically significant.
@@ -131,12 +135,13 @@ fn energy_share(row: &PolicySummary) -> Option<f64> {
 impl fmt::Display for Advice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Take { policy, baseline, earlier_s: [value, half], share, energy, killed } => {
+            Self::Take { policy, baseline, earlier_s, half_width_s, share, energy, killed } => {
                 let share = 100.0 * share;
-                write!(
-                    f,
-                    "use `{policy}`: jobs finish {value:.1} ± {half:.1} s ({share:.1}%) earlier than with `{baseline}`"
-                )?;
+                let earlier = match half_width_s {
+                    Some(half) => format!("{earlier_s:.1} ± {half:.1} s"),
+                    None => format!("at least {earlier_s:.1} s"),
+                };
+                write!(f, "use `{policy}`: jobs finish {earlier} ({share:.1}%) earlier than with `{baseline}`")?;
                 if let Some([killed_s, share]) = killed {
                     let share = 100.0 * share;
                     return write!(

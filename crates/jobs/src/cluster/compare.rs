@@ -1,6 +1,7 @@
 //! Comparison of policies: means and tails with intervals, and their changes relative to no speculation.
 //!
-//! All policies see the same random numbers, so differences are taken replication by replication.
+//! All policies see the same random numbers, so differences are taken replication by replication. The times of a replay can be
+//! lower bounds ([`Outcome::at_least`]); then so are their means and quantiles, and a change has one end or none.
 
 use crate::cluster::detect::DetectorPlan;
 use crate::cluster::ensemble::PolicyRuns;
@@ -8,8 +9,8 @@ use crate::cluster::metrics::Metric;
 use crate::cluster::outcome::Outcome;
 use crate::cluster::plan::PolicyPlan;
 use crate::estimate::{
-    CompareError, EstimateError, FloatMoments, Measured, clopper_pearson, paired_difference, paired_ratio,
-    quantile_interval_of_sorted, quantile_of_sorted,
+    CompareError, Doubt, EstimateError, FloatMoments, Interval, Measured, clopper_pearson, paired_difference,
+    paired_ratio, quantile_interval_of_sorted, quantile_of_sorted,
 };
 
 /// A quantile of the job time.
@@ -112,11 +113,20 @@ impl Comparison {
         self.deadline_s = deadline_s;
         let Some(deadline_s) = deadline_s else { return self };
         for (row, run) in self.policies.iter_mut().zip(runs) {
-            let done = run.outcomes.iter().filter(|outcome| outcome.job_s <= deadline_s).count() as u64;
-            row.done = clopper_pearson(done, run.outcomes.len() as u64, self.level).ok().map(Measured::from);
+            row.done = done_by(&run.outcomes, deadline_s, self.level);
         }
         self
     }
+}
+
+/// Returns the probability of finishing by a deadline. A replication whose time is a lower bound may finish later.
+fn done_by(outcomes: &[Outcome], deadline_s: f64, level: f64) -> Option<Measured> {
+    let all = outcomes.len() as u64;
+    let in_time = || outcomes.iter().filter(|outcome| outcome.job_s <= deadline_s);
+    let most = clopper_pearson(in_time().count() as u64, all, level).ok()?;
+    let certain = in_time().filter(|outcome| !outcome.at_least).count() as u64;
+    let least = clopper_pearson(certain, all, level).ok()?;
+    Some(Measured::from(Interval { low: least.low, ..most }))
 }
 
 /// Extracts one value from every outcome.
@@ -129,12 +139,17 @@ fn summarize(run: &PolicyRuns, base: Option<&[Outcome]>, level: f64) -> Result<P
         let moments: FloatMoments = run.outcomes.iter().map(value).collect();
         moments.mean_estimate(level).map(Measured::from)
     };
+    let is_bound = run.outcomes.iter().any(|outcome| outcome.at_least);
+    let least_bound = run.outcomes.iter().filter(|outcome| outcome.at_least).map(|outcome| outcome.job_s);
+    let least_bound = least_bound.fold(f64::INFINITY, f64::min);
     let mut sorted = column(&run.outcomes, |outcome| outcome.job_s);
     sorted.sort_unstable_by(f64::total_cmp);
     let tail = |p| {
         let interval = quantile_interval_of_sorted(&sorted, p, level);
         let value = quantile_of_sorted(&sorted, p)?;
         let time_s = Measured::sampled(value, sorted.len() as u64, level, interval);
+        // longer times in the upper part do not change a quantile
+        let time_s = if value < least_bound { time_s } else { time_s.or_more() };
         Ok::<_, EstimateError>(Tail { p, time_s })
     };
     let [p95, p99] = TAILS;
@@ -142,9 +157,11 @@ fn summarize(run: &PolicyRuns, base: Option<&[Outcome]>, level: f64) -> Result<P
         Some(base) => change(&column(base, value), &column(&run.outcomes, value), level).map(Some),
         None => Ok(None),
     };
+    let job_s = mean(|outcome| outcome.job_s)?;
+    let base_is_bound = base.is_some_and(|base| base.iter().any(|outcome| outcome.at_least));
     Ok(PolicySummary {
         policy: run.policy.clone(),
-        job_s: mean(|outcome| outcome.job_s)?,
+        job_s: if is_bound { job_s.or_more() } else { job_s },
         tails: [tail(p95)?, tail(p99)?],
         done: None,
         energy_j: mean(|outcome| outcome.energy_j)?,
@@ -152,7 +169,7 @@ fn summarize(run: &PolicyRuns, base: Option<&[Outcome]>, level: f64) -> Result<P
         copies: mean(|outcome| f64::from(outcome.copies))?,
         won: mean(|outcome| f64::from(outcome.won))?,
         metrics: Metric::ALL.map(|metric| pooled(&run.outcomes, metric, level)),
-        job_change: change(|outcome| outcome.job_s)?,
+        job_change: change(|outcome| outcome.job_s)?.map(|change| change.between(base_is_bound, is_bound)),
         energy_change: change(|outcome| outcome.energy_j)?,
     })
 }
@@ -160,6 +177,19 @@ fn summarize(run: &PolicyRuns, base: Option<&[Outcome]>, level: f64) -> Result<P
 fn change(base: &[f64], variant: &[f64], level: f64) -> Result<Change, CompareError> {
     let difference = paired_difference(base, variant, level)?.into();
     Ok(Change { difference, ratio: paired_ratio(base, variant, level).ok().map(Measured::from) })
+}
+
+impl Change {
+    /// Returns the change of a time if the times of the baseline, or of the policy, are lower bounds.
+    fn between(self, base_is_bound: bool, is_bound: bool) -> Self {
+        let doubt = |number: Measured| match (base_is_bound, is_bound) {
+            (false, false) => number,
+            (false, true) => number.or_more(),
+            (true, false) => number.or_less(),
+            (true, true) => Measured { doubt: Doubt::Unknown("both times are lower bounds".to_owned()), ..number },
+        };
+        Self { difference: doubt(self.difference), ratio: self.ratio.map(doubt) }
+    }
 }
 
 /// Returns a metric of the maps of all replications: the sum of the numerators divided by the sum of the
@@ -201,6 +231,32 @@ mod tests {
         assert_eq!(found.policies[0].metrics[1].as_ref().unwrap().value, 0.5);
         assert_eq!(found.policies[0].metrics[4], None);
         assert_eq!(found.policies[0].tails[0].p, 0.95);
+    }
+
+    /// Of four replications of a replay, the times of the longest two are lower bounds: so are the mean and the p95.
+    #[test]
+    fn times_of_tasks_that_a_copy_overtook_are_lower_bounds() {
+        let mut none = runs("none", DetectorPlan::None, [10.0, 20.0, 30.0, 40.0]);
+        none.outcomes[2].at_least = true;
+        none.outcomes[3].at_least = true;
+        let known = runs("clone", DetectorPlan::Clone, [9.0, 18.0, 29.0, 38.0]);
+        let found =
+            compare(&[none.clone(), known.clone()], 0.95).unwrap().with_deadline(&[none.clone(), known], Some(35.0));
+        let [none_row, clone] = &found.policies[..] else { panic!() };
+        let [low, high] = none_row.job_s.ends().unwrap();
+        assert!(low < 25.0 && high == f64::INFINITY, "{:?}", none_row.job_s);
+        assert!(none_row.tails.iter().all(|tail| tail.time_s.ends().unwrap()[1] == f64::INFINITY), "{none_row:?}");
+        assert!(clone.job_s.ends().unwrap()[1].is_finite());
+        // 3 of 4 replications end by the deadline if the third is not longer, otherwise 2
+        let done = |count| clopper_pearson(count, 4, 0.95).unwrap();
+        assert_eq!(none_row.done.as_ref().unwrap().ends(), Some([done(2).low, done(3).high]));
+        // the policy saves at least what it saves against the lower bounds
+        let change = clone.job_change.as_ref().unwrap();
+        assert_eq!(change.difference.ends().unwrap()[0], f64::NEG_INFINITY);
+        assert!(change.difference.ends().unwrap()[1] > -1.5 && change.difference.ends().unwrap()[1] < 0.0);
+        let both = compare(&[none.clone(), PolicyRuns { policy: clone.policy.clone(), ..none }], 0.95).unwrap();
+        let change = both.policies[1].job_change.as_ref().unwrap();
+        assert_eq!(change.difference.reason(), Some("both times are lower bounds"));
     }
 
     #[test]

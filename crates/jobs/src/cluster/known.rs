@@ -30,6 +30,9 @@ pub struct KnownTask {
     /// Home node of the first attempt, used if the node has room, and the work of the attempt on this node \[s\]; none
     /// means any node and a drawn time.
     pub first: Option<(usize, f64)>,
+    /// True if the work of the first attempt is a lower bound: a log does not contain the work of an attempt that a copy
+    /// overtook.
+    pub at_least: bool,
     /// Work of a usual attempt on a usual node \[s\], > 0.
     pub usual_s: f64,
     /// Size of its input, 1 on average.
@@ -74,6 +77,7 @@ impl KnownJob {
         let (mut jobs, mut categories, mut tasks) = (Vec::new(), Vec::new(), Vec::new());
         let mut known = Known {
             first: Vec::new(),
+            at_least: Vec::new(),
             usual: Vec::new(),
             stage: Vec::new(),
             slowness: self.stages.iter().map(|stage| stage.slowness.clone()).collect(),
@@ -99,6 +103,7 @@ impl KnownJob {
                     at_home.push((home * self.stages.len() + number, tasks.len() as u32));
                 }
                 known.first.push(task.first);
+                known.at_least.push(task.at_least);
                 known.usual.push(task.usual_s);
                 known.stage.push(number as u32);
                 tasks.push(TaskSpec { category, start: 0.0, fetch: 0.0, main: task.usual_s, size: task.size });

@@ -7,6 +7,7 @@ use crate::mapreduce::Stragglers;
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     pub(super) first: Vec<Option<(usize, f64)>>,
+    pub(super) at_least: Vec<bool>,
     pub(super) usual: Vec<f64>,
     pub(super) stage: Vec<u32>,
     pub(super) slowness: Vec<Vec<f64>>,
@@ -20,6 +21,11 @@ impl Known {
     /// Returns the home node of a task's first attempt.
     pub(super) fn home(&self, task: u32) -> Option<usize> {
         self.first[task as usize].map(|(home, _)| home)
+    }
+
+    /// Returns true if the work of a task's first attempt is a lower bound.
+    pub(super) fn is_bound(&self, task: usize) -> bool {
+        self.at_least[task]
     }
 
     /// Returns true if a stage may have one more task on a node that runs `used` of its tasks.

@@ -29,6 +29,9 @@ pub struct Outcome {
     pub maps: Tally,
     /// Reduce tasks by fate.
     pub reduces: Tally,
+    /// True if the times are lower bounds, because a task ended with an attempt of which only a minimum time is known.
+    #[serde(default)]
+    pub at_least: bool,
 }
 
 /// Reason why a run does not finish.

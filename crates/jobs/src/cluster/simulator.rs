@@ -326,6 +326,9 @@ impl<'w> Simulator<'w> {
         if first {
             self.tasks[task].time = took;
         }
+        if first && state.copy != winner && self.world.known.as_ref().is_some_and(|known| known.is_bound(task)) {
+            self.outcome.at_least = true;
+        }
         if loser != NOBODY {
             let killed = self.attempts[loser as usize];
             self.advance(killed.node as usize);

@@ -420,6 +420,7 @@ impl Maker<'_, '_> {
             let rate = work / ((to - from).max(1) as f64 / 1e6);
             tasks.push(KnownTask {
                 first: Some((first.node, (work + pause * rate.min(1.0)).max(1e-3))),
+                at_least: !first.ended,
                 usual_s: usual.again(mb).max(1e-3),
                 size: if mean_mb > 0.0 { (first.mb / mean_mb).max(1e-3) } else { 1.0 },
             });

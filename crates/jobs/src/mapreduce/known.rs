@@ -89,7 +89,8 @@ fn stage(tasks: Tasks<'_>, plan: &Plan) -> KnownStage {
     let all: f64 = slots.iter().copied().map(f64::from).sum();
     let usual_s =
         workers(plan).zip(&slots).map(|((kind, _), slots)| f64::from(*slots) * total(kind)).sum::<f64>() / all;
-    let mut all_tasks = vec![KnownTask { first: None, usual_s, size: 1.0 }; small(tasks.count) as usize];
+    let mut all_tasks =
+        vec![KnownTask { first: None, at_least: false, usual_s, size: 1.0 }; small(tasks.count) as usize];
     if let Some(last) = all_tasks.last_mut() {
         (last.usual_s, last.size) = (usual_s * tasks.last_ratio, tasks.last_ratio);
     }

@@ -28,7 +28,7 @@ pub fn known_job(job: &PlannedJob, hosts: u32) -> KnownJob {
 
 fn known_stage(stage: &PlannedStage, hosts: usize) -> KnownStage {
     let tasks = stage.waves.iter().flat_map(|wave| {
-        let task = KnownTask { first: None, usual_s: wave.mean_s.max(1e-6), size: 1.0 };
+        let task = KnownTask { first: None, at_least: false, usual_s: wave.mean_s.max(1e-6), size: 1.0 };
         std::iter::repeat_n(task, wave.tasks as usize)
     });
     KnownStage {

@@ -56,7 +56,7 @@ fn row(name: String, headline: &Headline) -> BarRow {
     BarRow {
         name,
         bar: [0.0, mean.measured.value],
-        interval: mean.ends(),
+        interval: mean.ends().filter(|ends| ends.iter().all(|end| end.is_finite())),
         marks: [p95, p99].into_iter().flatten().map(|number| number.measured.value).collect(),
         text: mean.text(),
         ..BarRow::default()

@@ -120,6 +120,12 @@ impl Number {
     /// Returns the value with as many digits as its interval justifies; `≥` before a lower bound.
     pub fn value_text(&self) -> String {
         let (value, ends) = self.shown();
+        // a bound is the end that is known
+        let value = match ends {
+            Some([low, high]) if high == f64::INFINITY && low.is_finite() => low,
+            Some([low, high]) if low == f64::NEG_INFINITY && high.is_finite() => high,
+            _ => value,
+        };
         let sign = match ends {
             Some([_, high]) if high == f64::INFINITY => "≥ ",
             Some([low, _]) if low == f64::NEG_INFINITY => "≤ ",

@@ -53,8 +53,10 @@ impl Report for SimulationReport {
             headline: time.as_ref().map(TimeFound::headline),
             ..Document::default()
         };
-        let of = if self.is_certain() { "the runs" } else { "the runs that reach the goal" };
-        document.answer = time.as_ref().map(|time| time.answer(of)).unwrap_or_default();
+        let within = self.cut_off_runs().map_or_else(String::new, |(most, _)| format!(" within {most}"));
+        let of =
+            if self.is_certain() { "the runs".to_owned() } else { format!("the runs that reach the goal{within}") };
+        document.answer = time.as_ref().map(|time| time.answer(&of)).unwrap_or_default();
         document.answer.extend(self.reached());
         document.remarks.extend(partial(self.partial, self.replications));
         document.remarks.extend(self.cut_off());
@@ -62,7 +64,7 @@ impl Report for SimulationReport {
         self.facts(&mut document);
         document.figure(self.waterfall());
         let title = format!("Time to {}", self.question.goal);
-        let title = if self.is_certain() { title } else { format!("{title}, of the runs that reach it") };
+        let title = if self.is_certain() { title } else { format!("{title}, of the runs that reach it{within}") };
         if let Some((found, time)) = self.passage_time.as_ref().zip(time.as_ref()) {
             document.table(times_table(&title, level, &[("time", "passage_time", time)]));
             add_times(&mut document, Times::new("time", found, None), Some(found));
@@ -99,6 +101,15 @@ impl SimulationReport {
         if let Some(share) = &self.goal_probability {
             document.fact("goal_probability", Number::measured("/goal_probability", share, ""));
         }
+        if let Some((_, cut)) = self.cut_off_runs() {
+            document.fact("cut_off_replications", Number::count("/endings/max_firings", cut));
+        }
+    }
+
+    /// Returns the limit of firings and the number of replications that stopped there, if any.
+    fn cut_off_runs(&self) -> Option<(String, u64)> {
+        let (most, cut) = (self.question.max_firings?, self.endings.max_firings);
+        (cut > 0).then(|| (counted(most, "firing"), cut))
     }
 
     /// Returns the probability of the goal, unless it is certain. Stopped runs may still reach it.
@@ -107,25 +118,34 @@ impl SimulationReport {
             return Vec::new();
         };
         let number = Number::measured("/goal_probability", probability, "").percent();
-        let mut by = self.question.horizon_s.map_or_else(String::new, |end| format!(" by {} s", plain(end)));
-        let mut least = "";
-        if let Some(most) = self.question.max_firings.filter(|_| self.endings.max_firings > 0) {
-            by += &format!(" within {}", counted(most, "firing"));
-            least = "at least ";
+        let by = self.question.horizon_s.map_or_else(String::new, |end| format!(" by {} s", plain(end)));
+        match self.cut_off_runs() {
+            Some((most, _)) => {
+                // the interval is that of the goal without the limit
+                let share = Number::new("/goal_probability/value", probability.value, "").percent();
+                let share = share.rounded(0.01);
+                vec![
+                    format!(" The goal is reached{by} within {most} in ").into(),
+                    share.into(),
+                    " of the runs, and without this limit in ".into(),
+                    number
+                        .interval()
+                        .map_or_else(|| "at least as many".to_owned(), |interval| format!("{interval}%"))
+                        .into(),
+                    format!(" of them ({}% CI).", plain(100.0 * self.question.level)).into(),
+                ]
+            }
+            None => vec![format!(" The goal is reached{by} in ").into(), number.into(), " of the runs.".into()],
         }
-        vec![format!(" The goal is reached{by} in {least}").into(), number.into(), " of the runs.".into()]
     }
 
     /// Returns a remark on runs that stopped at the limit of firings.
     fn cut_off(&self) -> Option<String> {
-        let (most, cut) = (self.question.max_firings?, self.endings.max_firings);
+        let (most, cut) = self.cut_off_runs()?;
         let runs = counted(cut, "replication");
-        (cut > 0).then(|| {
-            format!(
-                "{runs} stopped after {} without reaching the goal. They may reach it later, so the times cover only the faster runs, and the probability of the goal is a lower bound.",
-                counted(most, "firing")
-            )
-        })
+        Some(format!(
+            "{runs} stopped after {most} without reaching the goal. They may reach it later, so the times cover only the faster runs, and the share of runs that reach the goal is a lower bound of its probability."
+        ))
     }
 
     /// Counts how the replications ended, or names the exact method.

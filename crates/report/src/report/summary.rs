@@ -274,11 +274,16 @@ pub fn simulation_report(run: &Run, question: &Question, subject: &Subject<'_>, 
     }
 }
 
+/// The share of the replications that reached the goal. Replications that stopped at the limit of firings may reach it
+/// later, so the upper end of the interval counts them too.
 fn goal_probability(samples: &Samples, question: &Question, level: f64) -> Option<Measured> {
     if question.goal == Goal::Horizon {
         return None;
     }
-    clopper_pearson(samples.ended(Ending::Goal), samples.replications, level).ok().map(Measured::from)
+    let (reached, all) = (samples.ended(Ending::Goal), samples.replications);
+    let least = clopper_pearson(reached, all, level).ok()?;
+    let most = clopper_pearson(reached + samples.ended(Ending::Firings), all, level).ok()?;
+    Some(Interval { high: most.high, ..least }.into())
 }
 
 fn endings(samples: &Samples) -> EndingCounts {

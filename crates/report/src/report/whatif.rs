@@ -146,11 +146,6 @@ pub fn what_if_report(study: &WhatIf, outcome: &WhatIfOutcome) -> WhatIfReport {
     let plan = plan.unwrap_or_default();
     let mut report = WhatIfReport { plan, ..report_of(size_of(&study.job), study, outcome) };
     outcome.nets.iter().for_each(|net| report.add_net(net));
-    if let WhatIfJob::Replayed(replay) = &study.job
-        && replay.stages.iter().any(|stage| stage.at_least > 0)
-    {
-        report.bound_times();
-    }
     report
 }
 
@@ -188,17 +183,6 @@ fn size_of(job: &WhatIfJob) -> WhatIfSize {
 }
 
 impl WhatIfReport {
-    /// Makes lower bounds of the job times that no copy shortens: tasks of unknown time take at least as long as in the replay.
-    fn bound_times(&mut self) {
-        let none = self.policies.iter().find(|row| row.detector == DetectorKind::None);
-        let whole_s = none.map_or(f64::INFINITY, |none| none.job_time_s.value);
-        let is_whole = |row: &&mut PolicyRow| row.copies_won.value == 0.0 || row.job_time_s.value >= whole_s;
-        for row in self.policies.iter_mut().filter(is_whole) {
-            let tails = row.tails.iter_mut().map(|tail| &mut tail.quantity);
-            std::iter::once(&mut row.job_time_s).chain(tails).for_each(|time| *time = Measured::at_least(time.value));
-        }
-    }
-
     /// Adds the job time of a net, and explains why it differs from the cluster simulator's job time.
     fn add_net(&mut self, NetTimes { name, plan, run }: &NetTimes) {
         let samples = &run.samples;

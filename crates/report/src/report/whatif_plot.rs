@@ -30,7 +30,7 @@ pub fn what_if_picture(report: &WhatIfReport, energy: bool) -> Result<Picture, P
 /// Returns the job times that are drawn for a policy.
 fn times(row: &PolicyRow) -> Vec<f64> {
     let mean = &row.job_time_s;
-    let ends = [mean.value].into_iter().chain(mean.ends().into_iter().flatten());
+    let ends = [mean.value].into_iter().chain(mean.ends().into_iter().flatten().filter(|end| end.is_finite()));
     ends.chain(row.tails.iter().map(|tail| tail.quantity.value)).collect()
 }
 
@@ -75,7 +75,9 @@ fn draw(area: &Area<'_>, report: &WhatIfReport, energy: bool, width: Width) -> R
         let bar = [(0.0, middle - 0.28), (inside(mean.value), middle + 0.28)];
         chart.draw_series([Rectangle::new(bar, plot::BLUE.mix(0.55).filled())])?;
         if let Some([low, high]) = mean.ends() {
-            chart.draw_series([PathElement::new([(inside(low), middle), (inside(high), middle)], line(BLACK, 2))])?;
+            // a bound has an end beyond the picture
+            let ends = [low, high].map(|end| if end.is_finite() { inside(end) } else { 1.05 * longest });
+            chart.draw_series([PathElement::new(ends.map(|end| (end, middle)), line(BLACK, 2))])?;
         }
         for at in row.tails.iter().map(|tail| inside(tail.quantity.value)) {
             let across = [(at, middle - 0.28), (at, middle + 0.28)];

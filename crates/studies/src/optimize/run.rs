@@ -6,6 +6,8 @@ use std::path::Path;
 use crate::Problems;
 use crate::error::{KeyProblem, StudyError};
 use crate::estimate::FloatMoments;
+use crate::net::Net;
+use crate::net::expr::ExprError;
 use crate::optimize::compare::search_by_estimates;
 use crate::optimize::cost::{Cost, NODES};
 use crate::optimize::judge::{Judge, Judgement, Measure};
@@ -76,6 +78,18 @@ impl Optimization {
         let mut plan = OptimizePlan::default();
         plan.optimize.deadline_s = Some(deadline_s);
         Ok(Self { plan, subject: Subject::of_job(job)?, warnings: Vec::new(), threads: None })
+    }
+
+    /// Returns a search over rate parameters of a net, without axes and without cost. The time to the first marking in which
+    /// `until` is not 0, or to the dead marking, must meet the deadline.
+    ///
+    /// # Errors
+    ///
+    /// `until` is not a valid expression of the net.
+    pub fn of_net(net: Net, until: Option<&str>, deadline_s: f64) -> Result<Self, ExprError> {
+        let mut plan = OptimizePlan::default();
+        plan.optimize.deadline_s = Some(deadline_s);
+        Ok(Self { plan, subject: Subject::net(net, until)?, warnings: Vec::new(), threads: None })
     }
 
     /// Adds an axis. It takes every whole number between its ends, unless it sets the number of values.

@@ -9,6 +9,8 @@ use crate::ask::{Asker, times, value_of};
 use crate::error::StudyError;
 use crate::estimate::{Measured, clopper_pearson};
 use crate::job_time::DeadlineSection;
+use crate::net::Net;
+use crate::net::expr::ExprError;
 use crate::optimize::Measure;
 use crate::plan::{PlanOption, Planning};
 use crate::sensitivity::bootstrap::Bootstrap;
@@ -53,6 +55,18 @@ impl Sensitivity {
         Self { method, ..self }
     }
 
+    /// Sets the number of replications: of each point, or of the base for derivatives. Default: by the method.
+    #[must_use]
+    pub fn replications(self, replications: u64) -> Self {
+        Self { replications: Some(replications), ..self }
+    }
+
+    /// Sets the confidence level of all intervals, in (0, 1). Default 0.95.
+    #[must_use]
+    pub fn level(self, level: f64) -> Self {
+        Self { level, ..self }
+    }
+
     /// Reads the job or net of a plan; file names are relative to `folder`.
     ///
     /// # Errors
@@ -90,13 +104,29 @@ impl Sensitivity {
     /// # Errors
     ///
     /// [`StudyError::Load`].
-    pub fn of_net(path: &Path, goal: NetGoal) -> Result<Self, StudyError> {
+    pub fn open_net(path: &Path, goal: NetGoal) -> Result<Self, StudyError> {
         let net = Some(path.display().to_string());
         let sweep = Settings { net, until: goal.until.clone(), ..Settings::default() };
-        let loaded = Loaded::net(path, goal)?;
+        Ok(Self::of_rates(sweep, Loaded::net(path, goal)?))
+    }
+
+    /// Returns a study of a net, whose rate parameters are the settings. The effects are on the time to the first marking in
+    /// which `until` is not 0, or to the dead marking.
+    ///
+    /// # Errors
+    ///
+    /// `until` is not a valid expression of the net.
+    pub fn of_net(net: Net, until: Option<&str>) -> Result<Self, ExprError> {
+        let sweep = Settings { until: until.map(str::to_owned), ..Settings::default() };
+        let loaded = Loaded { subject: Subject::net(net, until)?, warnings: Vec::new() };
+        Ok(Self::of_rates(sweep, loaded))
+    }
+
+    /// Returns a study of the rate parameters of a net.
+    fn of_rates(sweep: Settings, loaded: Loaded) -> Self {
         let axis = |key| Axis { key, ..Axis::default() };
         let axis = loaded.subject.rate_parameters().into_iter().map(axis).collect();
-        Ok(Self::of(SweepPlan { sweep, axis, ..SweepPlan::default() }, loaded, false))
+        Self::of(SweepPlan { sweep, axis, ..SweepPlan::default() }, loaded, false)
     }
 
     fn of(plan: SweepPlan, loaded: Loaded, has_ranges: bool) -> Self {

@@ -5,7 +5,11 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use toml::Value;
+
 use crate::error::{KeyProblem, StudyError};
+use crate::net::Net;
+use crate::net::expr::ExprError;
 use crate::plan::{PlanError, PlanOption, Planning};
 use crate::share::Shard;
 use crate::sim::{Backend, Placement};
@@ -91,6 +95,19 @@ pub struct SweepOutcome {
     pub placement: Option<Placement>,
 }
 
+impl SweepOutcome {
+    /// Returns the finished points in the order of their numbers; the first is the base, the job or net without changes.
+    pub fn points(&self) -> impl Iterator<Item = &PointResult> {
+        self.stored.results.values()
+    }
+
+    /// Returns the point with these values, in the order of the axes.
+    pub fn point<V: Into<Value>>(&self, values: impl IntoIterator<Item = V>) -> Option<&PointResult> {
+        let values: Vec<Option<Value>> = values.into_iter().map(|value| Some(value.into())).collect();
+        self.points().find(|point| point.values == values)
+    }
+}
+
 /// Watches a sweep: its points, in addition to the progress of the current work.
 pub trait SweepWatch: Watch {
     /// The constraints excluded `left_out` of `planned` points. `base_breaks` is true if the base also violates a
@@ -135,6 +152,17 @@ impl Sweep {
         Ok(Self { plan, subject: Subject::of_job(job)?, warnings, settings })
     }
 
+    /// Returns a sweep over rate parameters of a net, initially without axes. Its times are those to the first marking in which
+    /// `until` is not 0, or to the dead marking.
+    ///
+    /// # Errors
+    ///
+    /// `until` is not a valid expression of the net.
+    pub fn of_net(net: Net, until: Option<&str>) -> Result<Self, ExprError> {
+        let (plan, warnings, settings) = (SweepPlan::default(), Vec::new(), SweepSettings::default());
+        Ok(Self { plan, subject: Subject::net(net, until)?, warnings, settings })
+    }
+
     /// Adds an axis.
     #[must_use]
     pub fn axis(mut self, axis: Axis) -> Self {
@@ -146,6 +174,13 @@ impl Sweep {
     #[must_use]
     pub fn replications(mut self, replications: u64) -> Self {
         self.plan.sweep.replications = replications;
+        self
+    }
+
+    /// Sets the seed of all replications. Default 0.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.plan.sweep.seed = seed;
         self
     }
 

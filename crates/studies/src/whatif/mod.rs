@@ -49,9 +49,7 @@ pub enum WhatIfJob {
 /// use tailspn_jobs::plan::JobPlan;
 /// use tailspn_studies::whatif::WhatIf;
 ///
-/// let mut study = WhatIf::of_plan(JobPlan::default())?;
-/// study.replications = Some(100);
-/// let found = study.run(&Unwatched)?;
+/// let found = WhatIf::of_plan(JobPlan::default())?.replications(100).run(&Unwatched)?;
 /// let mean_s = found.comparison.policies[0].job_s.value;
 /// assert!(mean_s > 0.0);
 /// # Ok::<(), tailspn_studies::StudyError>(())
@@ -132,6 +130,24 @@ impl WhatIf {
             max_time: None,
             share: Share::default(),
         }
+    }
+
+    /// Sets the number of replications of each policy.
+    #[must_use]
+    pub fn replications(self, replications: u64) -> Self {
+        Self { replications: Some(replications), ..self }
+    }
+
+    /// Sets the seed of all replications. Default 0.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// Sets the confidence level of all intervals, in (0, 1). Default 0.95.
+    #[must_use]
+    pub fn level(self, level: f64) -> Self {
+        Self { level, ..self }
     }
 
     /// Replaces each policy by its variants.
