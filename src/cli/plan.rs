@@ -50,6 +50,19 @@ impl PlanText {
         self.plan(|text| JobPlan::read(text, otherwise), &keys_of(command), terminal)
     }
 
+    /// Parses the plan of a what-if. Without a section that decides, the same file is another job for `estimate`.
+    pub(crate) fn what_if(&self, terminal: &Terminal) -> Result<JobPlan, Failure> {
+        let plan = self.job(Work::Tasks, terminal)?;
+        let is_empty = self.text.parse::<toml::Table>().is_ok_and(|table| table.is_empty());
+        if !is_empty && JobPlan::work_of(&self.text).is_none() {
+            let name = self.source.name();
+            terminal.tell(&format!(
+                "note: no section of `{name}` determines the kind of job: `whatif` takes the default tasks on a cluster, but `estimate` takes the default job with a profile; add [[job]] or [job] to decide"
+            ));
+        }
+        Ok(plan)
+    }
+
     /// Returns the policies of the plan of a job, which must have some.
     pub(crate) fn policies(&self, terminal: &Terminal) -> Result<Vec<PolicyPlan>, Failure> {
         let job = self.job(Work::Tasks, terminal)?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use tailspn::StudyError;
 use tailspn::cluster::{Plan, Sweep};
 use tailspn::fit::{FitError, only_job};
-use tailspn::plan::{JobPlan, PlanError, PlanProblem, Planning as _, Work};
+use tailspn::plan::{JobPlan, PlanError, PlanProblem, Planning as _};
 use tailspn::report::{Report, WhatIfReport, log_what_if_report, what_if_picture, what_if_report};
 use tailspn::trace::is_log;
 use tailspn::whatif::WhatIf;
@@ -95,10 +95,7 @@ fn refuse_options(args: &WhatIfArgs, is_log: bool) -> Result<(), Failure> {
 
 /// The plan in a file; the default one without a file.
 fn read(path: Option<&Path>, terminal: &Terminal) -> Result<JobPlan, Failure> {
-    path.map_or_else(
-        || Ok(JobPlan::Tasks(Box::default())),
-        |path| PlanText::read(path, terminal)?.job(Work::Tasks, terminal),
-    )
+    path.map_or_else(|| Ok(JobPlan::Tasks(Box::default())), |path| PlanText::read(path, terminal)?.what_if(terminal))
 }
 
 fn of_plan(args: &WhatIfArgs, terminal: &Terminal) -> Result<WhatIf, Failure> {

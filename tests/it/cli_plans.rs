@@ -1,6 +1,6 @@
 //! One job plan for all commands: what each command makes of it, and old names.
 
-use crate::cli::shown;
+use crate::cli::{shown, unwrapped};
 use crate::cli_sweep::{Folder, job, json, number};
 
 /// Waves of maps and reduces on three equal workers.
@@ -36,6 +36,20 @@ fn what_if_runs_what_estimate_runs() {
     // the net assigns tasks to workers in advance, by mean times; the cluster simulator gives a free slot the next task
     let [estimate, what_if] = means(UNEQUAL, &folder);
     assert!((0.93..1.0).contains(&(what_if / estimate)), "{estimate} {what_if}");
+}
+
+/// A plan without a section that decides is a default job of tasks for `whatif` only, which says so.
+#[test]
+fn what_if_says_when_no_section_determines_the_job() {
+    let folder = Folder::new(&[]);
+    let noted = |text: &str| {
+        std::fs::write(folder.at("job.toml"), text).unwrap();
+        let shown = unwrapped(&shown(&["whatif", &folder.at("job.toml"), "--reps=2"]));
+        assert!(shown.starts_with("exit 0"), "{shown}");
+        shown.contains("determines the kind of job: `whatif` takes the default tasks on a cluster")
+    };
+    assert!(noted("[stragglers]\nshare = 0.2\n"));
+    assert!([TASKS, JOB, STAGES, "# nothing\n"].into_iter().all(|text| !noted(text)));
 }
 
 /// Without chance in the tasks, the logarithm of the next run's time is symmetric around that of its median.

@@ -1,7 +1,7 @@
 //! Comparison of policies: means and tails with intervals, and their changes relative to no speculation.
 //!
 //! All policies see the same random numbers, so differences are taken replication by replication. The times of a replay can be
-//! lower bounds ([`Outcome::at_least`]); then so are their means and quantiles, and a change has one end or none.
+//! lower bounds ([`Outcome::at_least`]); then so are their means and quantiles, and a change has only one end.
 
 use crate::cluster::detect::DetectorPlan;
 use crate::cluster::ensemble::PolicyRuns;
@@ -9,8 +9,8 @@ use crate::cluster::metrics::Metric;
 use crate::cluster::outcome::Outcome;
 use crate::cluster::plan::PolicyPlan;
 use crate::estimate::{
-    CompareError, Doubt, EstimateError, FloatMoments, Interval, Measured, clopper_pearson, paired_difference,
-    paired_ratio, quantile_interval_of_sorted, quantile_of_sorted,
+    CompareError, EstimateError, FloatMoments, Interval, Measured, clopper_pearson, paired_difference, paired_ratio,
+    quantile_interval_of_sorted, quantile_of_sorted,
 };
 
 /// A quantile of the job time.
@@ -180,13 +180,14 @@ fn change(base: &[f64], variant: &[f64], level: f64) -> Result<Change, CompareEr
 }
 
 impl Change {
-    /// Returns the change of a time if the times of the baseline, or of the policy, are lower bounds.
+    /// Returns the change of a time if the times of the baseline, or of the policy, are lower bounds. If a task takes longer
+    /// than its minimum time, a policy with copies delays the job by at most as much as no policy, so the change from a bounded
+    /// baseline is an upper bound.
     fn between(self, base_is_bound: bool, is_bound: bool) -> Self {
         let doubt = |number: Measured| match (base_is_bound, is_bound) {
             (false, false) => number,
             (false, true) => number.or_more(),
-            (true, false) => number.or_less(),
-            (true, true) => Measured { doubt: Doubt::Unknown("both times are lower bounds".to_owned()), ..number },
+            (true, _) => number.or_less(),
         };
         Self { difference: doubt(self.difference), ratio: self.ratio.map(doubt) }
     }
@@ -256,7 +257,7 @@ mod tests {
         assert!(change.difference.ends().unwrap()[1] > -1.5 && change.difference.ends().unwrap()[1] < 0.0);
         let both = compare(&[none.clone(), PolicyRuns { policy: clone.policy.clone(), ..none }], 0.95).unwrap();
         let change = both.policies[1].job_change.as_ref().unwrap();
-        assert_eq!(change.difference.reason(), Some("both times are lower bounds"));
+        assert_eq!(change.difference.ends(), Some([f64::NEG_INFINITY, 0.0]));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub struct Outcome {
     pub maps: Tally,
     /// Reduce tasks by fate.
     pub reduces: Tally,
-    /// True if the times are lower bounds, because a task ended with an attempt of which only a minimum time is known.
+    /// True if the times are lower bounds, because a task ended with an attempt whose time is a lower bound.
     #[serde(default)]
     pub at_least: bool,
 }

@@ -148,6 +148,18 @@ impl JobPlan {
         }
     }
 
+    /// Returns the kind of work that the sections of a plan determine; none if no section decides, or if the text is not a plan.
+    ///
+    /// ```
+    /// use tailspn_jobs::plan::{JobPlan, Work};
+    ///
+    /// assert_eq!(JobPlan::work_of("[job]\nreduces = 3"), Some(Work::MapReduce));
+    /// assert_eq!(JobPlan::work_of("[stragglers]\nshare = 0.2"), None);
+    /// ```
+    pub fn work_of(text: &str) -> Option<Work> {
+        Document::parse(text, &JOB_RENAMES).ok().and_then(|document| work_of(&document).ok().flatten())
+    }
+
     /// Returns the plan as TOML text with every key, which [`JobPlan::from_toml`] can read.
     ///
     /// # Errors

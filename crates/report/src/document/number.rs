@@ -121,11 +121,13 @@ impl Number {
     pub fn value_text(&self) -> String {
         let (value, ends) = self.shown();
         // a bound is the end that is known
-        let value = match ends {
-            Some([low, high]) if high == f64::INFINITY && low.is_finite() => low,
-            Some([low, high]) if low == f64::NEG_INFINITY && high.is_finite() => high,
-            _ => value,
+        let end = match ends {
+            Some([low, high]) if high == f64::INFINITY && low.is_finite() => Some(low),
+            Some([low, high]) if low == f64::NEG_INFINITY && high.is_finite() => Some(high),
+            _ => None,
         };
+        let beside = end.map(|end| (value - end).abs());
+        let value = end.unwrap_or(value);
         let sign = match ends {
             Some([_, high]) if high == f64::INFINITY => "≥ ",
             Some([low, _]) if low == f64::NEG_INFINITY => "≤ ",
@@ -133,7 +135,7 @@ impl Number {
             _ => "",
         };
         // an interval that is only rounding does not determine digits
-        let half = ends.map(half).filter(|half| half.is_finite() && *half > ROUNDING * value.abs());
+        let half = beside.or(ends.map(half)).filter(|half| half.is_finite() && *half > ROUNDING * value.abs());
         let half = half.or(self.digits_of.map(|half| half * self.factor.abs()));
         let digits = match half.filter(|half| *half > 0.0) {
             Some(half) => within(value, Some(half)),

@@ -88,7 +88,7 @@ impl States {
     }
 }
 
-/// A net about which questions are asked.
+/// A net, and the limits of the work on its questions.
 struct Answering<'a> {
     net: &'a Net,
     program: &'a Program,

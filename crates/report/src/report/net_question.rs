@@ -37,7 +37,7 @@ pub enum NetGoal {
     Marking(Condition),
 }
 
-/// What to compute about a net, in addition to its states and their verdicts. If nothing is requested: the time to the dead
+/// A question about a net: the results to compute in addition to its states and their verdicts. If nothing is requested: the time to the dead
 /// marking if every run ends there, otherwise the averages of the long run. Expressions refer to the net as it was read.
 #[derive(Clone, Debug, Default)]
 pub struct NetQuestion {

@@ -224,6 +224,9 @@ impl Report for RemainingReport {
         if self.partial {
             document.remarks.insert(0, "stopped early: fewer replications than requested".to_owned());
         }
+        if let Some(job_s) = self.job_s {
+            document.fact("job_time", Number::new("/job_s", job_s, "s"));
+        }
         document.table(self.done_by());
         if self.basis != RemainingBasis::Ended {
             document.headline = Some(self.headline());

@@ -121,7 +121,7 @@ impl SimulationReport {
         let by = self.question.horizon_s.map_or_else(String::new, |end| format!(" by {} s", plain(end)));
         match self.cut_off_runs() {
             Some((most, _)) => {
-                // the interval is that of the goal without the limit
+                // the interval refers to the goal without the limit
                 let share = Number::new("/goal_probability/value", probability.value, "").percent();
                 let share = share.rounded(0.01);
                 vec![

@@ -12,7 +12,7 @@ use crate::solve::{
 /// Maximum number of markings of a coverability graph.
 pub const MOST_COVERED: usize = 20_000;
 
-/// How a net is solved.
+/// The method and the limits of the solution of a net.
 #[derive(Clone, Debug)]
 pub struct SolveSettings {
     /// The method.

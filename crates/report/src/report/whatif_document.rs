@@ -3,7 +3,6 @@
 use crate::cluster::detect::DetectorKind;
 use crate::document::parts::{partial, wall};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Report, Show, Table};
-use crate::estimate::Doubt;
 use crate::render::bars_text;
 use crate::report::bar_rows::BarRow;
 use crate::report::deadline::chance;
@@ -99,14 +98,7 @@ fn fastest(report: &WhatIfReport) -> Option<Headline> {
 }
 
 fn times(report: &WhatIfReport) -> Table {
-    let mut note = format!("Changes are relative to `{}`, replication by replication.", report.baseline);
-    let unknown = |row: &PolicyRow| {
-        let change = row.job_time_change.as_ref();
-        change.is_some_and(|change| matches!(change.difference.doubt, Doubt::Unknown(_)))
-    };
-    if report.policies.iter().any(unknown) {
-        note += " The change between two lower bounds is unknown.";
-    }
+    let note = format!("Changes are relative to `{}`, replication by replication.", report.baseline);
     let mut columns = vec![Column::new("policy"), Column::new("mean").unit("s").key("job_time")];
     let first = report.policies.first().map_or(&[][..], |row| &row.tails);
     let tail = |tail: &TailRow| quantile_name(tail.p);
@@ -156,8 +148,6 @@ fn nets(report: &WhatIfReport) -> Table {
 
 /// Returns a difference in its unit, shown in another one, and a ratio in percent.
 fn changes(at: &str, change: Option<&ChangeRow>, unit: &'static str, shown: (&'static str, f64)) -> [Cell; 2] {
-    // two lower bounds have no known difference
-    let change = change.filter(|change| !matches!(change.difference.doubt, Doubt::Unknown(_)));
     let difference = change.map(|change| {
         let number = Number::measured(format!("{at}/difference"), &change.difference, unit);
         number.shown_in(shown.0, shown.1).signed()
