@@ -3,14 +3,13 @@
 use tailspn::answer::{choose, exact, exact_of_prepared};
 use tailspn::compile::Program;
 use tailspn::net::Net;
-use tailspn::report::{AnswerMethod, ExactBy, Report, Subject, counted, exact_report, exact_steady_report};
+use tailspn::report::{AnswerMethod, ExactBy, NetNames, Report, Subject, counted, exact_report, exact_steady_report};
 use tailspn::sim::{Prepared, Question};
 use tailspn::watch::TimeLimit;
 
 use crate::cli::args::SimulateArgs;
 use crate::cli::exact::answer_failure;
 use crate::cli::exit::Exit;
-use crate::cli::load::Names;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::pictures::draw_report;
@@ -65,7 +64,7 @@ pub(super) fn run(
         exact_of_prepared(net, question, prepared, args.steady, &watch)
     };
     let answer = answer.map_err(answer_failure)?;
-    let names = Names::of(net);
+    let names = NetNames::of(net);
     let subject = Subject { goal: &asked.goal, snapshots: &asked.snapshots, ..names.subject(net.name()) };
     let level = args.run.level;
     if args.steady {

@@ -3,12 +3,11 @@
 use std::fs::File;
 use std::path::Path;
 
-use tailspn::compile::{CompileError, Ids, Program, compile};
+use tailspn::compile::{CompileError, Program, compile};
 use tailspn::formats::jani::{self, Property};
 use tailspn::formats::pipe::{self, Dialect, ReadOptions, Reading};
 use tailspn::formats::{Format, options_beside, read_bytes as read_net_bytes, read_large};
 use tailspn::net::Net;
-use tailspn::report::Subject;
 use tailspn::sim::{Prepared, Question};
 use tailspn::subject::{ParameterError, names_in_a_sentence, with_parameters};
 use tailspn_common::bounded;
@@ -201,29 +200,6 @@ pub(crate) fn prepare(net: &Net, question: &Question, fold: bool, steady: bool) 
     // problems refer to the net as it was read
     let prepared = with(net, question, fold).or_else(|_| with(net, question, false));
     prepared.map_err(|error| compile_failure(&error))
-}
-
-/// The ids of the places, transitions and token classes of a net, for reports.
-pub(crate) struct Names {
-    pub(crate) places: Ids,
-    pub(crate) classes: Vec<String>,
-    pub(crate) transitions: Ids,
-}
-
-impl Names {
-    pub(crate) fn of(net: &Net) -> Self {
-        Self {
-            places: net.places().iter().map(|place| &place.id).collect(),
-            classes: net.classes().iter().map(|class| class.id.clone()).collect(),
-            transitions: net.transitions().iter().map(|transition| &transition.id).collect(),
-        }
-    }
-
-    /// Returns the subject of a report: the net with these ids, without a goal and snapshots.
-    pub(crate) fn subject<'a>(&'a self, net: &'a str) -> Subject<'a> {
-        let Self { places, classes, transitions } = self;
-        Subject { net, places, classes, transitions, ..Subject::default() }
-    }
 }
 
 /// Explains why a net does not compile.

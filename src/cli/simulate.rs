@@ -1,7 +1,7 @@
 //! `simulate`: replications of a net, and their results.
 
 use tailspn::estimate::StopRule;
-use tailspn::report::{AnswerMethod, Subject, count, simulation_report};
+use tailspn::report::{AnswerMethod, NetNames, Subject, count, simulation_report};
 use tailspn::share::ShareError;
 use tailspn::sim::{
     Backend, Ending, EngineChoice, Ensemble, Goal, PATIENCE, Prepared, Quantity, Question, Run, RunError, SEARCH,
@@ -12,7 +12,7 @@ use tailspn::watch::{TimeLimit, Watch};
 use crate::cli::args::{Method, SimulateArgs};
 use crate::cli::exact_answer;
 use crate::cli::exit::Exit;
-use crate::cli::load::{Names, prepare, read_net};
+use crate::cli::load::{prepare, read_net};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
 use crate::cli::pictures::{draw_report, may_draw};
@@ -71,7 +71,7 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     if terminal.share().is_part() {
         return Err(Failure::part());
     }
-    let names = Names::of(&loaded.net);
+    let names = NetNames::of(&loaded.net);
     let subject = Subject { goal: &asked.goal, snapshots: &asked.snapshots, ..names.subject(loaded.net.name()) };
     let advice = exact_answer::advice(&method);
     let question = Question { max_firings: prepared.question.max_firings, ..asked.question.clone() };

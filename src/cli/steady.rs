@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use tailspn::net::{Net, Timing, Transition};
-use tailspn::report::{AnswerMethod, SteadyReport, SteadySettings, steady_report};
+use tailspn::report::{AnswerMethod, NetNames, SteadyReport, SteadySettings, steady_report};
 use tailspn::sim::{
     BatchAverages, LongRuns, MOST_LONG_FIRINGS, Prepared, Question, SteadyError, Target, enabled_but_unfired,
 };
@@ -12,7 +12,7 @@ use tailspn::watch::{TimeLimit, Watch};
 use crate::cli::args::SimulateArgs;
 use crate::cli::exact_answer;
 use crate::cli::exit::Exit;
-use crate::cli::load::{Names, compile_net};
+use crate::cli::load::compile_net;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::targets::{Wanted, tell_unmet_in};
@@ -59,7 +59,7 @@ pub(super) fn run(
         folded: prepared.folded_parts(),
         not_folded: prepared.not_folded(),
     };
-    let names = Names::of(net);
+    let names = NetNames::of(net);
     let subject = names.subject(net.name());
     let advice = exact_answer::advice(&method);
     let report = SteadyReport { method, ..steady_report(&averages, &subject, &settings) };

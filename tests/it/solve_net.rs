@@ -5,9 +5,10 @@ use tailspn::compile::lower;
 use tailspn::formats::pipe::{ReadOptions, WriteOptions, read, write};
 use tailspn::net::{Net, NetBuilder, Timing};
 use tailspn::report::{
-    Condition, NetGoal, NetQuestion, SolveReport, SolveSettings, answer_queries, explore_net, solve_net,
+    Condition, NetGoal, NetQuestion, Report as _, ReportSimulation as _, SolveReport, SolveSettings, answer_queries,
+    explore_net, solve_net,
 };
-use tailspn::sim::Reward;
+use tailspn::sim::{Ending, Reward};
 use tailspn::solve::{CslQuery, ExploreError, Limits, Priorities};
 use tailspn::watch::Unwatched;
 
@@ -176,4 +177,27 @@ fn queries_are_answered_in_one_call() {
     assert_eq!((report.states, report.partial), (3, false));
     assert!((report.queries[0].value.unwrap() - 1.0 / 7.0).abs() < 1e-12);
     assert_eq!(report.queries[1].holds, Some(false));
+}
+
+#[test]
+fn a_simulation_avoids_markings_and_reports_like_the_command() {
+    let net = queue(2);
+    let run = net.simulation().until("#(free) = 0").unwrap().avoid("#(waiting) = 0 && #(free) = 2").unwrap();
+    // the initial marking is to be avoided, so no replication gets anywhere
+    let nowhere = run.replications(100).run().unwrap();
+    assert_eq!((nowhere.passage().count(), nowhere.ended(Ending::Avoided)), (0, 100));
+    let later = net.simulation().until("#(free) = 0").unwrap().earliest(3.0).horizon(4.0).replications(20_000).seed(2);
+    let found = later.snapshot(1.0, "#(waiting)").unwrap().run().unwrap();
+    let exact = NetQuestion {
+        goal: Some(NetGoal::Marking(condition(&net, "#(free) = 0"))),
+        within: Some([3.0, 4.0]),
+        ..NetQuestion::default()
+    };
+    let exact = solved(&net, &exact, &SolveSettings::default()).unwrap().within.unwrap().probability;
+    let share = found.passage().probability();
+    assert!((share.value - exact).abs() < 5.0 / 1.96 * share.half_width().unwrap(), "{share} {exact}");
+    let report = found.report();
+    assert_eq!(report.question.goal, "#(free) = 0, not before 3 s");
+    assert_eq!((report.snapshots[0].expression.as_str(), report.replications), ("#(waiting)", 20_000));
+    assert!(report.document().page().unwrap().contains("not before 3 s"));
 }

@@ -18,8 +18,16 @@ pub struct SimulationResult {
     run: Run,
     averages: Averages,
     question: Question,
-    goal: String,
+    words: Words,
     level: f64,
+}
+
+/// The texts of a question, for reports.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Words {
+    pub(super) goal: String,
+    /// The expressions of the snapshots, in the order of the question.
+    pub(super) snapshots: Vec<String>,
 }
 
 /// Times of the first and the last firing of a group of transitions \[s\].
@@ -32,14 +40,39 @@ pub struct GroupSpan {
 }
 
 impl SimulationResult {
-    pub(super) fn new(net: Net, run: Run, question: Question, goal: String, level: f64) -> Self {
+    pub(super) fn new(net: Net, run: Run, question: Question, words: Words, level: f64) -> Self {
         let averages = run.samples.averages();
-        Self { net, run, averages, question, goal, level }
+        Self { net, run, averages, question, words, level }
     }
 
     /// The net.
     pub fn net(&self) -> &Net {
         &self.net
+    }
+
+    /// The question.
+    pub fn question(&self) -> &Question {
+        &self.question
+    }
+
+    /// The goal in words.
+    pub fn goal(&self) -> &str {
+        &self.words.goal
+    }
+
+    /// The expressions of the snapshots as text, by ascending time.
+    pub fn snapshot_texts(&self) -> &[String] {
+        &self.words.snapshots
+    }
+
+    /// Confidence level of all intervals.
+    pub fn level(&self) -> f64 {
+        self.level
+    }
+
+    /// The replications: accumulators, and what is needed to repeat the run.
+    pub fn replicated(&self) -> &Run {
+        &self.run
     }
 
     /// Number of replications.
@@ -248,7 +281,7 @@ impl PassageTimes<'_> {
     }
 
     fn unreached(&self) -> String {
-        format!("no replication reached {}", self.result.goal)
+        format!("no replication reached {}", self.result.words.goal)
     }
 
     /// A number of replications as a share of all replications.

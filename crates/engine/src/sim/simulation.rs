@@ -15,7 +15,7 @@ use crate::sim::ensemble::Ensemble;
 use crate::sim::patience::{PATIENCE, SEARCH, limit_firings, reaches_goal};
 use crate::sim::prepared::Prepared;
 use crate::sim::question::{Goal, Group, Question, Reward, Snapshot};
-use crate::sim::result::SimulationResult;
+use crate::sim::result::{SimulationResult, Words};
 use crate::sim::run::run;
 use crate::sim::run_error::RunError;
 use crate::sim::targets::{NoQuantity, Precision, Quantity, Target};
@@ -46,6 +46,10 @@ pub struct Simulation<'a> {
     net: &'a Net,
     question: Question,
     goal: String,
+    /// The markings to avoid, as text.
+    avoid: Option<String>,
+    /// The expressions of the snapshots as text, in the order of the question.
+    snapshots: Vec<String>,
     ensemble: Ensemble,
     level: f64,
     fold: bool,
@@ -88,6 +92,8 @@ impl Net {
             net: self,
             question: Question::default(),
             goal: "the dead marking".to_owned(),
+            avoid: None,
+            snapshots: Vec::new(),
             ensemble: Ensemble::default(),
             level: 0.95,
             fold: true,
@@ -131,6 +137,24 @@ impl<'a> Simulation<'a> {
         self.question.goal = Goal::Horizon;
         self.goal = "the horizon".to_owned();
         self.horizon(seconds)
+    }
+
+    /// Ends each replication that enters a marking in which the expression is not 0, such as `#(failed) >= 1`, before the goal. It
+    /// does not reach the goal.
+    ///
+    /// # Errors
+    ///
+    /// An invalid expression.
+    pub fn avoid(mut self, markings: &str) -> Result<Self, ExprError> {
+        self.question.avoid = Some(self.net.code(markings)?);
+        self.avoid = Some(markings.to_owned());
+        Ok(self)
+    }
+
+    /// Sets the first time, in seconds, at which the goal counts. Default 0.
+    pub fn earliest(mut self, seconds: f64) -> Self {
+        self.question.earliest = seconds;
+        self
     }
 
     /// Ends a replication that has not reached its goal at `seconds` of model time.
@@ -213,9 +237,10 @@ impl<'a> Simulation<'a> {
     ///
     /// An invalid expression.
     pub fn snapshot(mut self, seconds: f64, value: &str) -> Result<Self, ExprError> {
-        let value = self.net.code(value)?;
+        let code = self.net.code(value)?;
         let at = self.question.snapshots.partition_point(|earlier| earlier.time <= seconds);
-        self.question.snapshots.insert(at, Snapshot { time: seconds, value });
+        self.question.snapshots.insert(at, Snapshot { time: seconds, value: code });
+        self.snapshots.insert(at, value.to_owned());
         Ok(self)
     }
 
@@ -323,7 +348,13 @@ impl<'a> Simulation<'a> {
     ///
     /// All variants of [`SimulationError`].
     pub fn run(self) -> Result<SimulationResult, SimulationError> {
-        let Self { net, mut question, goal, mut ensemble, level, fold, watch } = self;
+        let Self { net, mut question, mut goal, avoid, snapshots, mut ensemble, level, fold, watch } = self;
+        if let Some(avoid) = avoid {
+            goal += &format!(", avoiding {avoid}");
+        }
+        if question.earliest > 0.0 {
+            goal += &format!(", not before {} s", question.earliest);
+        }
         let watch = &TimeLimit::new(watch, ensemble.max_wall.take());
         let mut prepared =
             Prepared::for_replications(net, &question, fold && ensemble.engine != EngineChoice::Schedule)?;
@@ -336,7 +367,7 @@ impl<'a> Simulation<'a> {
         }
         let run = prepared.unfold(run(&prepared.program, &prepared.question, &ensemble, watch)?);
         question.max_firings = prepared.question.max_firings;
-        Ok(SimulationResult::new(net.clone(), run, question, goal, level))
+        Ok(SimulationResult::new(net.clone(), run, question, Words { goal, snapshots }, level))
     }
 }
 

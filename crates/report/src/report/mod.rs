@@ -106,6 +106,7 @@ mod schema;
 mod sensitivity;
 #[cfg(feature = "plots")]
 mod sensitivity_plot;
+mod simulated;
 mod simulation_document;
 mod solve;
 mod solve_document;
@@ -192,6 +193,7 @@ pub use read::{AnyReport, KINDS, PageResult, ReadError, page, read_json};
 pub use remaining::{DoneByRow, RemainingBasis, RemainingReport, RemainingStageRow, remaining_report};
 #[cfg(feature = "schema")]
 pub use schema::{LINE_SCHEMAS, NamedSchema, PLAN_SCHEMAS};
+pub use simulated::{NetNames, ReportSimulation};
 pub use solve::{
     CoverabilityRow, DeadMarkings, ExchangedParts, FoldedStates, Hidden, LivenessRow, MarkingBound, MethodRow,
     PropertyRow, SolveReport, StateSpaceRow, UnboundedRow, VerdictRow, ZeroRateRow, solve_report,

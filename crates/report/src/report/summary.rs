@@ -228,7 +228,8 @@ pub struct SimulationReport {
     pub firings: u64,
     /// Time to the goal, of the replications that reached it.
     pub passage_time: Option<Distribution>,
-    /// Share of the replications that reached the goal; none if the goal is the horizon.
+    /// Share of the replications that reached the goal; none if the goal is the horizon. The upper end of the interval counts
+    /// replications that stopped at the limit of firings as if they reached the goal later.
     pub goal_probability: Option<Measured>,
     /// Groups of transitions, in the order of the question.
     pub groups: Vec<GroupRow>,

@@ -60,8 +60,10 @@ pub(super) fn compared<'a>(document: &mut Document<'a>, report: &'a WhatIfReport
         document.table(nets(report));
     }
     let dots = if words.energy { " The dot is the energy, on the upper axis." } else { "" };
+    let is_bound = |row: &PolicyRow| row.job_time_s.ends().is_some_and(|[_, high]| high == f64::INFINITY);
+    let bounds = if report.policies.iter().any(is_bound) { " A line to the edge means a lower bound." } else { "" };
     let caption = format!(
-        "Each bar ends at the mean job time; the thin line is the interval of the mean. The vertical marks are p95 and p99.{dots}"
+        "Each bar ends at the mean job time; the thin line is the interval of the mean.{bounds} The vertical marks are p95 and p99.{dots}"
     );
     let figure = Figure::new("Mean job times", caption)
         .written(move |look| bars_text("mean [s]", &report.policies.iter().map(bar).collect::<Vec<_>>(), look));
