@@ -103,7 +103,13 @@ pub fn widest_change(runs: &[PolicyRuns], level: f64) -> Option<f64> {
     let comparison = compare(runs, level).ok()?;
     let base = comparison.policies.get(comparison.baseline)?.job_s.value;
     let changes = comparison.policies.iter().filter_map(|policy| policy.job_change.as_ref());
-    changes.filter_map(|change| Some(change.difference.half_width()? / base)).reduce(f64::max)
+    changes.filter_map(|change| Some(half_width(&change.difference)? / base)).reduce(f64::max)
+}
+
+/// Returns half the width of an interval; of a bound, the distance of its end from the value.
+fn half_width(number: &Measured) -> Option<f64> {
+    let [low, high] = number.ends()?;
+    Some(if low.is_finite() { number.value - low } else { high - number.value }).filter(|half| half.is_finite())
 }
 
 impl Comparison {
@@ -266,6 +272,11 @@ mod tests {
         let even = runs("even", DetectorPlan::Clone, [9.0, 19.0, 29.0, 39.0]);
         let odd = runs("odd", DetectorPlan::Clone, [9.0, 18.0, 29.0, 38.0]);
         assert_eq!(widest_change(&[none.clone(), even.clone()], 0.95), Some(0.0));
+        // the same width if the times without copies are lower bounds
+        let mut bounded = none.clone();
+        bounded.outcomes[0].at_least = true;
+        let [exact, bound] = [&none, &bounded].map(|none| widest_change(&[none.clone(), odd.clone()], 0.95).unwrap());
+        assert!(exact > 0.01 && (exact / bound - 1.0).abs() < 1e-12, "{exact} {bound}");
         // changes -1, -2, -1, -2: standard error 1/sqrt(12), t = 3.182446
         let widest = widest_change(&[none.clone(), even, odd], 0.95).unwrap();
         assert!((widest - 3.182_446 / 12.0_f64.sqrt() / 25.0).abs() < 1e-7, "{widest}");
