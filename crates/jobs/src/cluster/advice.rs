@@ -97,15 +97,16 @@ impl Advice {
         let earlier = others().filter(|row| job_difference(row).is_some_and(|[_, high]| high < 0.0));
         let best = earlier.min_by(|a, b| a.job_s.value.total_cmp(&b.job_s.value));
         let base = &comparison.policies[comparison.baseline];
-        if let Some((row, [low, high])) = best.and_then(|row| Some((row, job_difference(row)?))) {
+        if let Some((row, change)) = best.and_then(|row| Some((row, row.job_change.as_ref()?))) {
+            let half_width_s = change.difference.half_width();
             // of a bound, only the end that is known counts
-            let (earlier_s, half) =
-                if low.is_finite() { (-0.5 * (low + high), Some(0.5 * (high - low))) } else { (-high, None) };
+            let known = change.difference.ends().filter(|_| half_width_s.is_none());
+            let earlier_s = -known.map_or(change.difference.value, |[_, high]| high);
             return Self::Take {
                 policy: row.policy.title(),
                 baseline: base.policy.title(),
                 earlier_s,
-                half_width_s: half,
+                half_width_s,
                 share: earlier_s / base.job_s.value,
                 energy: energy_share(row),
                 killed: None,

@@ -145,9 +145,9 @@ fn summarize(run: &PolicyRuns, base: Option<&[Outcome]>, level: f64) -> Result<P
         let moments: FloatMoments = run.outcomes.iter().map(value).collect();
         moments.mean_estimate(level).map(Measured::from)
     };
-    let is_bound = run.outcomes.iter().any(|outcome| outcome.at_least);
     let least_bound = run.outcomes.iter().filter(|outcome| outcome.at_least).map(|outcome| outcome.job_s);
     let least_bound = least_bound.fold(f64::INFINITY, f64::min);
+    let is_bound = least_bound.is_finite();
     let mut sorted = column(&run.outcomes, |outcome| outcome.job_s);
     sorted.sort_unstable_by(f64::total_cmp);
     let tail = |p| {

@@ -6,7 +6,7 @@ use crate::answer::{AnswerError, with_phases};
 use crate::compile::{Program, compile};
 use crate::formats::jani::Property;
 use crate::net::Net;
-use crate::report::query::{QueryReport, QueryRow};
+use crate::report::query::{QueryReport, QueryRow, value_or_note};
 use crate::report::solve::{PropertyRow, SolveReport, solve_report};
 use crate::report::summary::{NetSummary, Subject};
 use crate::solve::{
@@ -123,11 +123,7 @@ impl Answering<'_> {
             Ok(query) => self.asking(space, &limits).answer(query).map_err(|error| error.to_string()),
             Err(reason) => Err(format!("is not supported: {reason}")),
         };
-        let (value, note) = match answer {
-            Ok(value) if value.is_finite() => (Some(value), None),
-            Ok(_) => (None, Some("infinite".to_owned())),
-            Err(reason) => (None, Some(reason)),
-        };
+        let (value, note) = value_or_note(answer);
         PropertyRow { name: property.name.clone(), value, note, wall_s: started.elapsed().as_secs_f64() }
     }
 

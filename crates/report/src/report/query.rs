@@ -53,6 +53,15 @@ pub struct QueryBound {
     pub value: f64,
 }
 
+/// Returns a finite answer, or a note: `infinite`, or why there is no answer.
+pub(super) fn value_or_note(answer: Result<f64, String>) -> (Option<f64>, Option<String>) {
+    match answer {
+        Ok(value) if value.is_finite() => (Some(value), None),
+        Ok(_) => (None, Some("infinite".to_owned())),
+        Err(reason) => (None, Some(reason)),
+    }
+}
+
 impl QueryRow {
     /// Returns the row of a query after `wall_s` seconds, with or without an answer. The second part of an answer is true if
     /// a probability of exactly 0 or 1 is certain.
@@ -60,11 +69,7 @@ impl QueryRow {
         let bound = query.bound().map(|(comparison, value)| QueryBound { sign: comparison, value });
         let holds =
             answer.as_ref().ok().and_then(|&(answer, is_certain)| query.verdict(query.value(answer), is_certain));
-        let (value, note) = match answer.map(|(answer, _)| query.value(answer)) {
-            Ok(value) if value.is_finite() => (Some(value), None),
-            Ok(_) => (None, Some("infinite".to_owned())),
-            Err(reason) => (None, Some(reason)),
-        };
+        let (value, note) = value_or_note(answer.map(|(answer, _)| query.value(answer)));
         Self { query: query.text().to_owned(), value, note, bound, holds, wall_s }
     }
 
