@@ -10,6 +10,7 @@ pub trait Watch: Sync {
 
     /// Announces what `progress` counts from now on, such as `states`.
     fn counts(&self, _what: &'static str) {}
+
     /// Returns true if the run should end early and keep the results so far.
     fn stopped(&self) -> bool;
 }
