@@ -9,7 +9,7 @@ use criterion::{Criterion, SamplingMode, Throughput, criterion_group, criterion_
 use tailspn::compile::{Template, compile};
 use tailspn::mapreduce::{JobPhases, Plan, job_net, phase_times, timings};
 use tailspn::sim::{Backend, Ensemble, Question, Unwatched, run};
-use tailspn::sweep::{Batch, Model, Point, PointResult, SweepPlan, points, run_base, run_points};
+use tailspn::sweep::{Batch, NetModel, Point, PointResult, SweepPlan, points, run_base, run_points};
 
 const POINTS: u64 = 1_000;
 
@@ -37,7 +37,7 @@ fn one_batch(all: &[Point], replications: u64) -> Vec<PointResult> {
     let make = |point: &Point| {
         let (plan, phases) = job_at(point);
         let compiled = template.retimed(&timings(&plan, &phases, &job.phases)).ok_or("another structure")?;
-        Ok(Model { schedule: compiled.schedule, ..Model::new(compiled.program) })
+        Ok(NetModel { schedule: compiled.schedule, ..NetModel::new(compiled.program) }.into())
     };
     let batch = Batch { replications, backend: Backend::Cpu, ..Batch::default() };
     let base = run_base::<()>(&all[0], &make, &batch, &Unwatched).expect("it runs").expect("to its end");

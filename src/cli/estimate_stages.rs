@@ -3,6 +3,7 @@
 
 use tailspn::job_time::{estimate_stages, stages_stop_rule};
 use tailspn::net::Net;
+use tailspn::plan::PlanError;
 use tailspn::report::{speculation_section, stages_report};
 use tailspn::sim::Ensemble;
 use tailspn::stages::{PlannedJob, SpeculativeCopies, StagePlan, stage_net};
@@ -13,6 +14,7 @@ use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::pictures::{draw_report, may_draw};
+use crate::cli::plan::options_refused;
 use crate::cli::simulate::end_of;
 use crate::cli::straggler_values::Copies;
 use crate::cli::study::{estimate_failure, replications};
@@ -57,9 +59,8 @@ pub(crate) fn run(plan: StagePlan, args: &EstimateArgs, terminal: &Terminal) -> 
 /// Returns the plan with the copies of the command line.
 fn copying(mut plan: StagePlan, args: &EstimateArgs) -> Result<StagePlan, Failure> {
     let refused = |message: &str, help: &str| Err(Failure::helped(Exit::Usage, message, help));
-    if args.stragglers.is_some() {
-        let help = "the plan already contains the stragglers of the logs that it was fitted to";
-        return refused("`--stragglers` has no meaning for a plan of `[[stage]]`", help);
+    if let Some(stragglers) = &args.stragglers {
+        plan.stragglers = Some(stragglers.clone());
     }
     match &args.speculation {
         None => {}
@@ -78,7 +79,8 @@ fn copying(mut plan: StagePlan, args: &EstimateArgs) -> Result<StagePlan, Failur
             );
         }
     }
-    Ok(plan)
+    let problems = plan.problems();
+    if problems.is_empty() { Ok(plan) } else { Err(options_refused(&PlanError { problems })) }
 }
 
 /// Returns the net of a plan of stages.
@@ -87,7 +89,7 @@ pub(crate) fn net(plan: &StagePlan, terminal: &Terminal) -> Result<Net, Failure>
         terminal.tell("note: the net has no speculative copies");
     }
     let job = PlannedJob::of(plan);
-    if let Some(why) = job.only_task_by_task() {
+    if let Some(why) = job.no_net() {
         return Err(Failure::plain(Exit::Model, why));
     }
     let made = stage_net(&job).map_err(|problems| Failure {

@@ -22,7 +22,11 @@ use crate::cli::watch::{catch_interrupt, interrupted};
 pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = format_of(&args.output, "")?;
     may_write(&args.output, args.force)?;
-    let text = args.plan.as_deref().map(|path| PlanText::read(path, terminal)).transpose()?;
+    if args.plan_option.is_some() {
+        terminal.tell("warning: `--plan` is now an argument without a name, as in `spn-gc PLAN -o FILE`; the option will be removed in the next release");
+    }
+    let text =
+        args.plan.as_deref().or(args.plan_option.as_deref()).map(|path| PlanText::read(path, terminal)).transpose()?;
     let options = &args.planned;
     let slots = options.job.slots || options.job.map_slots.is_some() || options.job.reduce_slots.is_some();
     let slots = slots || text.as_ref().is_some_and(|text| text.states("model", "slots"));

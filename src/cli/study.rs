@@ -1,7 +1,7 @@
 //! Code for studies that `estimate`, `sweep`, `sensitivity` and `optimize` share: replications, warnings and errors.
 
 use tailspn::formats::pipe;
-use tailspn::job_time::REPLICATIONS;
+use tailspn::job_time::{NoCopies, REPLICATIONS};
 use tailspn::optimize::PriceError;
 use tailspn::report::count;
 use tailspn::sensitivity::SensitivityError;
@@ -98,7 +98,7 @@ pub(crate) fn study_failure(error: StudyError, plan: &PlanText) -> Failure {
 /// Returns the exit code of an error that needs no further explanation.
 fn exit_of(error: &StudyError) -> Exit {
     match error {
-        StudyError::Model(_) | StudyError::Text(_) => Exit::Model,
+        StudyError::Model(_) | StudyError::Text(_) | StudyError::NoCopies(NoCopies::Job(_)) => Exit::Model,
         StudyError::TooFewReplications { .. } => Exit::Usage,
         StudyError::Estimate(_) | StudyError::Threads(_) | StudyError::Written(_) => Exit::Internal,
         _ => too_little(),

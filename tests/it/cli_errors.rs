@@ -293,7 +293,7 @@ fn a_file_of_another_kind_names_the_right_command() {
             let xml = out("xml");
             let args: Vec<&str> = match command {
                 "convert" => vec![command, file, &xml],
-                "spn-gc" => vec![command, "--plan", file, "-o", &xml],
+                "spn-gc" => vec![command, file, "-o", &xml],
                 _ => vec![command, file],
             };
             // lines may be broken after a hyphen

@@ -137,7 +137,7 @@ fn the_net_of_a_plan_of_stages_is_one_like_any_other() {
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (plan, net) = (file("plan.toml"), file("net.xml"));
     std::fs::write(&plan, STAGES.replace("LAW", "exponential")).unwrap();
-    let text = shown(&["spn-gc", "--plan", &plan, "-o", &net]);
+    let text = shown(&["spn-gc", &plan, "-o", &net]);
     assert!(text.starts_with("exit 0") && text.contains("places"), "{text}");
     // three on two slots: 1/2 + 1/2 + 1; two of half a second: 1/4 + 1/2
     assert!((solved(&net) - 2.75).abs() < 1e-9, "{}", solved(&net));

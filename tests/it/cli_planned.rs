@@ -73,7 +73,7 @@ fn options_are_the_keys_of_the_plan_for_every_command() {
     }
     let net = |folder: &Folder, options: &[&str]| {
         let out = folder.at("net.xml");
-        let told = shown(&with(&["spn-gc", "--plan", &folder.at("job.toml"), "-o", &out, "--force"], options));
+        let told = shown(&with(&["spn-gc", &folder.at("job.toml"), "-o", &out, "--force"], options));
         assert!(told.starts_with("exit 0"), "{told}");
         std::fs::read_to_string(out).unwrap()
     };
@@ -100,9 +100,7 @@ fn options_without_a_meaning_name_those_that_have_one() {
         let text = shown(args);
         assert!(text.starts_with("exit 2") && unbroken(&text).contains(part), "{args:?}: {text}");
     };
-    for command in
-        [&["estimate", &job][..], &["whatif", &job], &["spn-gc", "-o", "-", "--plan", &job], &["sweep", &sweep]]
-    {
+    for command in [&["estimate", &job][..], &["whatif", &job], &["spn-gc", "-o", "-", &job], &["sweep", &sweep]] {
         refused(
             &with(command, &["--executors", "3"]),
             "`--executors` has no meaning for a plan of `[profile]`; use `--workers`",
@@ -214,7 +212,7 @@ fn maps_wait_for_the_gpus_of_the_workers() {
     let folder = Folder::new(&[("job.toml", text)]);
     let (job, net) = (folder.at("job.toml"), folder.at("net.xml"));
     for (gpus, mean) in [("1", 4.0), ("2", 2.5), ("4", 25.0 / 12.0)] {
-        let told = shown(&["spn-gc", "--plan", &job, "--no-slots", "--gpus-per-worker", gpus, "-o", &net, "--force"]);
+        let told = shown(&["spn-gc", &job, "--no-slots", "--gpus-per-worker", gpus, "-o", &net, "--force"]);
         assert!(told.starts_with("exit 0"), "{told}");
         let solved = json(&["solve", &net, "--until", "#(done1) >= 1", "--json"]);
         let found = number(&solved["passage"]["mean_s"]);

@@ -86,6 +86,71 @@ fn knobs_of_a_job_of_stages_are_ranked_and_constrained() {
     assert_eq!(ranked["knobs"][0]["key"], "job.executors", "{ranked}");
 }
 
+/// Copies, stragglers and shared GPUs have no net. A point of a sweep has the same replications as `estimate`, and both have the
+/// means of closed forms where there are any.
+#[test]
+fn jobs_without_a_net_are_swept_as_estimate_runs_them() {
+    let of = |section: &str, stage: &str| {
+        format!(
+            "[job]\ninput_mb = 100\nexecutors = 4\ncores = 1\n{section}[[stage]]\n{stage}tasks = {{ fixed = 4 }}\n\
+             cold = {{ fixed_s = 3 }}\nwarm = {{ fixed_s = 3 }}\n"
+        )
+    };
+    let steady = "distribution = \"deterministic\"\n";
+    let gpus = "gpus_per_executor = 1\nconcurrent_gpu_tasks = 1\n";
+    let stragglers = "[stragglers]\nshare = 0.1\n";
+    // one of four tasks is a straggler and takes 9 s
+    let slow = 3.0 + 6.0 * (1.0 - 0.9_f64.powi(4));
+    for (section, stage, closed_form, engine) in [
+        ("[speculation]\nmultiplier = 1.5\nquantile = 0.5\n", "", None, "copies"),
+        (&format!("{stragglers}[speculation]\nquantile = 0.5\n"), steady, None, "copies"),
+        (stragglers, steady, Some(slow), "tasks"),
+        // on one executor, tasks hold the GPU one after the other, 1.5 s each
+        (&format!("{gpus}{stragglers}"), &format!("{steady}gpu = 0.5\n"), Some(slow), "tasks"),
+        (&format!("hosts = 1\n{gpus}"), "gpu = 0.5\n", None, "tasks"),
+    ] {
+        let sweep =
+            "[sweep]\nbase = \"job.toml\"\nreplications = 5000\n[[axis]]\nkey = \"job.executors\"\nvalues = [4, 2]\n";
+        let folder = Folder::new(&[("job.toml", &of(section, stage)), ("sweep.toml", sweep)]);
+        let found = json(&["sweep", &folder.at("sweep.toml"), "--json"]);
+        let points = &found["points"];
+        assert_eq!(points[1]["engine"], engine, "{section}: {points}");
+        assert_eq!(points[1]["mean_s"], points[0]["mean_s"], "{section}");
+        for (point, executors) in [(1, "4"), (2, "2")] {
+            let args = ["estimate", &folder.at("job.toml"), "--executors", executors, "--reps=5000", "--json"];
+            let alone = json(&args);
+            let key = if alone["speculation"].is_null() { "/usual_mean" } else { "/speculation/with_s" };
+            let mean = |value: &Value| number(&value["value"]);
+            let estimated = alone.pointer(key).unwrap();
+            let gap = mean(estimated) - mean(&points[point]["mean_s"]);
+            assert!(gap.abs() < 1e-5, "{section}: {estimated} {}", points[point]["mean_s"]);
+        }
+        if let Some(exact) = closed_form {
+            let mean = &points[1]["mean_s"];
+            let error = (number(&mean["high"]) - number(&mean["low"])) / (2.0 * 1.96);
+            assert!((number(&mean["value"]) - exact).abs() < 5.0 * error, "{section}: {mean} {exact}");
+        }
+    }
+}
+
+/// The mean is 3 + 6 (1 − (1 − share)⁴) s; its derivative is 24 (1 − share)³ s.
+#[test]
+fn the_effect_of_stragglers_is_that_of_the_formula() {
+    let job =
+        plan(4).replace("executors = 1", "executors = 4").replace("[[stage]]", "[stragglers]\nshare = 0.1\n[[stage]]");
+    let knobs = "[sweep]\nbase = \"job.toml\"\n[[axis]]\nkey = \"stragglers.share\"\nfrom = 0.0\nto = 0.2\n";
+    let folder = Folder::new(&[("job.toml", &job), ("knobs.toml", knobs)]);
+    for (method, key, exact) in
+        [("derivatives", "per_unit_s", 24.0 * 0.9_f64.powi(3)), ("each", "change_s", 6.0 * (1.0 - 0.8_f64.powi(4)))]
+    {
+        let found = json(&["sensitivity", &folder.at("knobs.toml"), "--method", method, "--reps=40000", "--json"]);
+        let effect = &found["knobs"][0]["effect"][key];
+        let error = (number(&effect["high"]) - number(&effect["low"])) / (2.0 * 1.96);
+        assert!(error < 0.05 * exact, "{method}: {found}");
+        assert!((number(&effect["value"]) - exact).abs() < 5.0 * error, "{method}: {effect} {exact}");
+    }
+}
+
 #[test]
 fn sizes_far_outside_the_measured_range_are_noted() {
     let base =

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use crate::cli::{assert_shown, data, show, tool};
+use crate::cli::{assert_shown, data, show, shown, tool, unwrapped};
 
 /// Name of an adapter that works: `$TAILSPN_ADAPTER`, otherwise the best.
 pub(crate) fn adapter() -> String {
@@ -77,6 +77,27 @@ fn a_job_of_stages_has_the_same_numbers_on_both() {
     let on_cpu = numbers(&["--backend=cpu"]);
     assert_eq!(numbers(&["--backend=gpu", "--adapter", &name]), on_cpu);
     assert!(on_cpu.contains("usual_job_time,mean,s,"), "{on_cpu}");
+}
+
+/// A GPU that is required must not be replaced by the CPU; one that may be used is.
+#[test]
+fn a_sweep_of_jobs_without_a_net_needs_the_cpu() {
+    let name = adapter();
+    let folder = tempfile::tempdir().unwrap();
+    let job = "[job]\ninput_mb = 64\nexecutors = 2\ncores = 2\n[stragglers]\n[[stage]]\ntasks = { fixed = 9 }\n\
+               cold = { fixed_s = 2 }\nwarm = { fixed_s = 1 }\n";
+    std::fs::write(folder.path().join("job.toml"), job).unwrap();
+    let sweep = folder.path().join("sweep.toml");
+    std::fs::write(&sweep, "[sweep]\nbase = \"job.toml\"\n[[axis]]\nkey = \"job.executors\"\nvalues = [3, 4]\n")
+        .unwrap();
+    let on =
+        |backend: &str| shown(&["sweep", sweep.to_str().unwrap(), "--quiet", "--backend", backend, "--adapter", &name]);
+    let refused = on("gpu");
+    assert!(
+        refused.starts_with("exit 6") && unwrapped(&refused).contains("simulated task by task, on the CPU"),
+        "{refused}"
+    );
+    assert!(on("auto").starts_with("exit 0"));
 }
 
 #[test]

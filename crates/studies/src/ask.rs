@@ -7,12 +7,13 @@ use rayon::prelude::*;
 use crate::ends::{owned, without_width};
 use crate::error::StudyError;
 use crate::estimate::{EstimateError, FloatMoments, Measured};
+use crate::job_time::TaskModel;
 use crate::optimize::Measure;
 use crate::sensitivity::Response;
 use crate::share::{Listed, Share};
-use crate::sim::{Backend, Ending, Ensemble, run};
+use crate::sim::{Backend, Ending, Ensemble, Samples, run};
 use crate::subject::Subject;
-use crate::sweep::{Axis, Model, Point};
+use crate::sweep::{Axis, Model, NetModel, Point, Runs};
 use crate::watch::{Quiet, Watch};
 
 /// Returns the times \[s\] of the ensemble's replications, simulated on the CPU; none if the simulation was stopped.
@@ -23,8 +24,20 @@ pub(crate) fn times(
     ensemble: &Ensemble,
     watch: &dyn Watch,
 ) -> Result<Option<Vec<f64>>, StudyError> {
+    let found = match &model.runs {
+        Runs::Net(net) => net_times(net, ensemble, watch)?,
+        Runs::Tasks(tasks) => task_times(tasks, ensemble, watch)?,
+    };
+    let Some(mut times) = found else { return Ok(None) };
+    if measure != Measure::Mean {
+        model.spread.spread(&mut times, ensemble.seed, ensemble.first);
+    }
+    Ok(Some(times))
+}
+
+fn net_times(net: &NetModel, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Option<Vec<f64>>, StudyError> {
     let ensemble = Ensemble { backend: Backend::Cpu, keep: true, ..ensemble.clone() };
-    let run = run(&model.program, &model.question, &ensemble, &Quiet(watch))?;
+    let run = run(&net.program, &net.question, &ensemble, &Quiet(watch))?;
     if run.provenance.cut_short {
         return Ok(None);
     }
@@ -34,11 +47,30 @@ pub(crate) fn times(
     if missing > 0 {
         return Err(StudyError::Unreached { missing, replications });
     }
-    let mut times: Vec<f64> = samples.passage_times.iter().map(|&ticks| samples.clock.seconds(ticks)).collect();
-    if measure != Measure::Mean {
-        model.spread.spread(&mut times, ensemble.seed, ensemble.first);
-    }
-    Ok(Some(times))
+    Ok(Some(seconds(samples)))
+}
+
+fn task_times(tasks: &TaskModel, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Option<Vec<f64>>, StudyError> {
+    /// Replications of a block.
+    const BLOCK: u64 = 16;
+    let quiet = Quiet(watch);
+    let ready = tasks.ready(ensemble.seed, &quiet);
+    let blocks: Vec<u64> = (0..ensemble.replications).step_by(BLOCK as usize).collect();
+    let block = |&from: &u64| {
+        let samples = ready.replicate(ensemble.first + from, BLOCK.min(ensemble.replications - from))?;
+        Ok(seconds(&samples))
+    };
+    let found: Result<Vec<Vec<f64>>, StudyError> = match ensemble.threads {
+        Some(NonZeroUsize::MIN) => blocks.iter().map(block).collect(),
+        threads => thread_pool(threads)?.install(|| blocks.par_iter().map(block).collect()),
+    };
+    let times = found?.concat();
+    Ok((times.len() as u64 == ensemble.replications).then_some(times))
+}
+
+/// Returns the time of each replication \[s\].
+fn seconds(samples: &Samples) -> Vec<f64> {
+    samples.passage_times.iter().map(|&ticks| samples.clock.seconds(ticks)).collect()
 }
 
 /// Returns an answer with its interval by Student's t over the groups.
@@ -99,7 +131,7 @@ impl Asker<'_> {
         let base =
             self.subject.model(self.axes, &Point::base(self.axes.len()), self.seed).map_err(StudyError::Model)?;
         let numbers = (self.replications, self.groups, self.seed, self.measure);
-        let question = (&base.program, &base.question, &base.spread, self.axes, numbers, rows);
+        let question = (base.identity(), self.axes, numbers, rows);
         if let Some(Listed { found, .. }) = self.share.given::<Listed<Response>>(&question)? {
             return Ok(found.chunks_exact(per_row).map(<[Response]>::to_vec).collect());
         }

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use toml::Value;
 
 use crate::error::StudyError;
+use crate::job_time::TaskModel;
 use crate::mapreduce::LawTables;
 use crate::rng::split;
 use crate::runs::RunFactor;
@@ -99,9 +100,11 @@ impl Draws<'_> {
         let point = Point { number, values: row.values.iter().map(|&value| Some(value_of(value))).collect() };
         match self.subject.stages_at(self.axes, &point) {
             Some(plan) => match plan.map_err(StudyError::Model)? {
-                StagePlan { speculation: Some(_), .. } => {
-                    Err(StudyError::Model("single runs have no speculative copies; remove `[speculation]`".to_owned()))
+                StagePlan { speculation: Some(_), .. } if self.with_stages => {
+                    let why = "copies have no times of stages; remove `[speculation]` or ask for job times only";
+                    Err(StudyError::Model(why.to_owned()))
                 }
+                plan @ StagePlan { speculation: Some(_), .. } => self.copied(&plan, row.seed, watch),
                 plan => Ok(self.staged(&plan, row.seed)),
             },
             None if self.with_stages => Err(StudyError::Model("only a plan of stages has stage times".to_owned())),
@@ -126,10 +129,22 @@ impl Draws<'_> {
         times
     }
 
+    /// The times of a job of stages with speculative copies.
+    fn copied(&self, plan: &StagePlan, seed: u64, watch: &dyn Watch) -> DrawnTimes {
+        let tasks = TaskModel::new(plan)?;
+        let samples = tasks.ready(seed, watch).replicate(0, self.runs)?;
+        let times = samples.passage_times.iter().zip(0..).map(|(&ticks, run)| {
+            let factor = RunFactor::at(&plan.run, tasks.error(), Spread::share(seed, run));
+            samples.clock.seconds(ticks) * factor
+        });
+        Ok(times.collect())
+    }
+
     /// The times of a net or of the net of a job.
     fn replicated(&self, point: &Point, seed: u64, watch: &dyn Watch) -> DrawnTimes {
         let model = self.subject.model(self.axes, point, seed).map_err(StudyError::Model)?;
-        let ready = Ready::new(&model.program, &model.question, model.schedule.as_deref(), seed, watch)?;
+        let Some(net) = model.net() else { return Err(StudyError::Model("a job without a net".to_owned())) };
+        let ready = Ready::new(&net.program, &net.question, net.schedule.as_deref(), seed, watch)?;
         let samples = ready.replicate(0, self.runs)?;
         let mut times: Vec<f64> = samples.passage_times.iter().map(|&ticks| samples.clock.seconds(ticks)).collect();
         if samples.ended(Ending::Goal) == samples.replications {

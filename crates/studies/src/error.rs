@@ -7,6 +7,7 @@ use crate::answer::AnswerError;
 use crate::cluster::ExperimentError;
 use crate::estimate::{CompareError, EstimateError};
 use crate::fit::FitError;
+use crate::job_time::NoCopies;
 use crate::optimize::PriceError;
 use crate::plan;
 use crate::sensitivity::SensitivityError;
@@ -159,14 +160,9 @@ pub enum StudyError {
     /// A simulation that was stopped before any replication finished.
     #[error("the simulation stopped before any replication finished")]
     NoReplication,
-    /// More tasks than can be simulated one by one.
-    #[error("the job has {tasks} tasks, but speculative copies can be simulated for at most {most} tasks")]
-    TooManyTasks {
-        /// Tasks of the job.
-        tasks: u64,
-        /// Maximum number of tasks.
-        most: u64,
-    },
+    /// A job that cannot run with speculative copies.
+    #[error(transparent)]
+    NoCopies(#[from] NoCopies),
     /// A simulation of tasks that cannot be run.
     #[error(transparent)]
     Experiment(#[from] ExperimentError),

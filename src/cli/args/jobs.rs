@@ -26,7 +26,7 @@ Examples:
         -o copies.xml
 
     # the job of a plan, with less data
-    tailspn spn-gc --plan job.toml --input-size 1GB -o job-1gb.xml
+    tailspn spn-gc job.toml --input-size 1GB -o job-1gb.xml
 ")]
 pub(crate) struct SpnGcArgs {
     /// Number of map tasks
@@ -35,9 +35,11 @@ pub(crate) struct SpnGcArgs {
     /// Means of the nine phases in seconds, separated by commas [default: computed from the plan]
     #[arg(long, value_name = "T1,...,T9", allow_hyphen_values = true, value_parser = values::nine_means)]
     pub(crate) means: Option<[f64; 9]>,
-    /// Plan of the job, or a plan of stages made by `fit` [default: the built-in plan]
-    #[arg(long, value_name = "PLAN.toml")]
+    /// Plan of the job; without one, the default job
     pub(crate) plan: Option<PathBuf>,
+    /// Old form of PLAN
+    #[arg(long = "plan", value_name = "PLAN.toml", conflicts_with = "plan", hide = true)]
+    pub(crate) plan_option: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) planned: PlanArgs,
     /// Probability that a task runs on a slow node, and the factor by which a slow node lengthens the task, such as

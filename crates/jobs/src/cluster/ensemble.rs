@@ -141,6 +141,25 @@ impl<'a> Experiment<'a> {
         Ok(runs)
     }
 
+    /// Runs the replications `first .. first + count` on the calling thread; only the first of these if the watch stops the run. Returns
+    /// the outcome of each policy for each replication.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError::Run`].
+    pub fn outcomes(&self, first: u64, count: u64) -> Result<Vec<Vec<Outcome>>, ExperimentError> {
+        let policies: Vec<Policy<'_>> = self.policies.iter().map(|plan| Policy::new(plan, &self.world)).collect();
+        let mut simulator = Simulator::new(&self.world, &self.usual, self.factor, self.settings.watch);
+        let mut found = Vec::new();
+        for replication in first..first + count {
+            match self.replicate(&mut simulator, &policies, replication) {
+                Err(ExperimentError::Run { fault: RunFault::Stopped, .. }) => break,
+                outcomes => found.push(outcomes?),
+            }
+        }
+        Ok(found)
+    }
+
     /// Returns all policies without outcomes.
     fn nothing(&self) -> Vec<PolicyRuns> {
         let nothing = |policy: &PolicyPlan| PolicyRuns { policy: policy.clone(), outcomes: Vec::new() };

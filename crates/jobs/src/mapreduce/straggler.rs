@@ -108,7 +108,7 @@ impl Stragglers {
             return Some(("factor", problem));
         }
         let bad = self.distribution.as_ref().and_then(PhaseLaw::problem)?;
-        Some(("law", SettingProblem::Range { what: bad.what, value: bad.value, needs: bad.needs }))
+        Some(("distribution", SettingProblem::Range { what: bad.what, value: bad.value, needs: bad.needs }))
     }
 
     /// Returns probability and factor of each kind of slow node.

@@ -12,10 +12,11 @@
 //! | `[[job]]`, `[noise]`, `[slowdown]`, `[failure]`, `[power]`, `[truth]` | jobs, task by task | [`crate::cluster`] |
 //!
 //! `text` reads documents and collects problems, `explain` translates the TOML reader's errors, `rename` reads old names, `data_size` parses sizes
-//! with a unit, `options` modifies a plan.
+//! with a unit, `options` modifies a plan, `kinds` finds keys of another kind of plan.
 
 pub mod data_size;
 mod explain;
+mod kinds;
 pub mod options;
 pub mod problem;
 pub(crate) mod rename;
@@ -139,13 +140,15 @@ impl JobPlan {
     /// Same as [`JobPlan::from_toml`].
     pub fn read(text: &str, otherwise: Work) -> Result<Loaded<Self>, PlanError> {
         let document = Document::parse(text, &JOB_RENAMES)?;
-        match work_of(&document)?.unwrap_or(otherwise) {
+        let work = work_of(&document)?.unwrap_or(otherwise);
+        let loaded = match work {
             Work::MapReduce => {
                 mapreduce::Plan::read(document).map(|loaded| loaded.map(|plan| Self::MapReduce(Box::new(plan))))
             }
             Work::Stages => StagePlan::read(document).map(|loaded| loaded.map(|plan| Self::Stages(Box::new(plan)))),
             Work::Tasks => cluster::Plan::read(document).map(|loaded| loaded.map(|plan| Self::Tasks(Box::new(plan)))),
-        }
+        };
+        loaded.map_err(|error| kinds::with_other_kinds(error, work))
     }
 
     /// Returns the kind of work that the sections of a plan determine; none if no section decides, or if the text is not a plan.

@@ -3,6 +3,7 @@
 //! Defines the ranges. It reports every problem, not only the first, each with the key's path.
 
 use crate::cluster::check_policies;
+use crate::mapreduce::{Stragglers, WhichTasks};
 use crate::plan::{Checker, Document, JOB_RENAMES, Loaded, PlanError, PlanProblem};
 use crate::stages::plan::{StagePlan, StageSpec, TaskTime};
 
@@ -70,6 +71,9 @@ impl StagePlan {
             positive(&mut to, "deadline_s", deadline);
         }
         to.run_spread(&self.run);
+        if let Some(stragglers) = &self.stragglers {
+            check_stragglers(stragglers, &mut to);
+        }
         if let Some(copies) = &self.speculation {
             to.section = "speculation".into();
             positive(&mut to, "multiplier", copies.multiplier);
@@ -113,6 +117,20 @@ fn positive(to: &mut Checker, key: &str, value: f64) {
 
 fn not_negative(to: &mut Checker, key: &str, value: f64) {
     to.range(key, value, (0.0..=LARGEST).contains(&value), "a number from 0 to 1e12");
+}
+
+/// Checks stragglers that are drawn task by task, in stages of any kind.
+fn check_stragglers(stragglers: &Stragglers, to: &mut Checker) {
+    to.section = "stragglers".into();
+    if let Some((key, problem)) = stragglers.problem() {
+        to.add(key, problem);
+    }
+    if stragglers.distribution.is_some() {
+        to.add("distribution", "stragglers of stages have the distribution of their stage; remove this key");
+    }
+    if stragglers.tasks != WhichTasks::All {
+        to.add("tasks", "a stage has neither maps nor reduces; remove this key");
+    }
 }
 
 fn check_stage(i: usize, stage: &StageSpec, plan: &StagePlan, to: &mut Checker) {

@@ -5,6 +5,7 @@
 
 use crate::cluster::detect::{DetectorPlan, Spark};
 use crate::cluster::{KnownJob, KnownNode, KnownStage, KnownTask, PolicyPlan, Watching};
+use crate::mapreduce::Stragglers;
 use crate::stages::planned::{PlannedJob, PlannedStage};
 
 /// Number of equally likely values that represent a stage's distribution.
@@ -21,12 +22,12 @@ pub fn known_job(job: &PlannedJob, hosts: u32) -> KnownJob {
     };
     KnownJob {
         nodes: (0..hosts).map(node).collect(),
-        stages: job.stages.iter().map(|stage| known_stage(stage, hosts as usize)).collect(),
+        stages: job.stages.iter().map(|stage| known_stage(stage, hosts as usize, job.stragglers.clone())).collect(),
         end_s: job.end_s,
     }
 }
 
-fn known_stage(stage: &PlannedStage, hosts: usize) -> KnownStage {
+fn known_stage(stage: &PlannedStage, hosts: usize, stragglers: Option<Stragglers>) -> KnownStage {
     let tasks = stage.waves.iter().flat_map(|wave| {
         let task = KnownTask { first: None, at_least: false, usual_s: wave.mean_s.max(1e-6), size: 1.0 };
         std::iter::repeat_n(task, wave.tasks as usize)
@@ -39,7 +40,7 @@ fn known_stage(stage: &PlannedStage, hosts: usize) -> KnownStage {
         slowness: vec![1.0; hosts],
         ratios: stage.law.equally_likely(VALUES),
         slots: None,
-        stragglers: None,
+        stragglers,
     }
 }
 
@@ -78,7 +79,15 @@ mod tests {
             gpu: 0.0,
         };
         let stages = vec![stage(vec![], &[(4, 2.0), (8, 1.0)]), stage(vec![0], &[(4, 1.0)])];
-        PlannedJob { name: "j".into(), slots: 4, stages, end_s: 0.25, gpus: None, shared_errors: Vec::new() }
+        PlannedJob {
+            name: "j".into(),
+            slots: 4,
+            stages,
+            end_s: 0.25,
+            gpus: None,
+            stragglers: None,
+            shared_errors: Vec::new(),
+        }
     }
 
     fn outcomes(job: &PlannedJob, reps: u64) -> Vec<Vec<crate::cluster::Outcome>> {
@@ -102,6 +111,27 @@ mod tests {
         let harmonic = 25.0 / 12.0;
         let exact = 2.0 * 0.5 + 0.25 + 3.0 * harmonic;
         assert!((mean - exact).abs() < 5.0 * error && error < 0.003 * exact, "{mean} {exact} {error}");
+    }
+
+    /// Four tasks of a second, set-ups without length: a straggler makes the job take three seconds; if it is copied when it has
+    /// run for 1.5 s, the copy ends at 2.5 s.
+    #[test]
+    fn stragglers_are_drawn_here_as_in_the_schedule_and_copies_overtake_them() {
+        let mut job = job(PhaseLaw::Deterministic);
+        job.stages.truncate(1);
+        (job.stages[0].waves, job.stages[0].setup_s, job.end_s) =
+            (vec![Wave { tasks: 4, mean_s: 1.0, ..Wave::default() }], 0.0, 0.0);
+        job.stragglers = Some(Stragglers { share: 0.1, ..Stragglers::default() });
+        let count = 20_000;
+        let runs = outcomes(&job, count);
+        let above = |policy: usize, limit: f64| {
+            runs[policy].iter().filter(|run| run.job_s > limit).count() as f64 / count as f64
+        };
+        let exact = 1.0 - 0.9_f64.powi(4);
+        let error = (exact * (1.0 - exact) / count as f64).sqrt();
+        assert!((above(0, 1.5) - exact).abs() < 5.0 * error, "{} {exact}", above(0, 1.5));
+        assert_eq!(above(0, 2.9), above(0, 1.5));
+        assert!(above(1, 2.9) < 0.5 * above(0, 2.9), "{}", above(1, 2.9));
     }
 
     #[test]

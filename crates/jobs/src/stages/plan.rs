@@ -4,7 +4,7 @@
 
 use crate::cluster::PolicyPlan;
 use crate::cluster::detect::Spark;
-use crate::mapreduce::PhaseLaw;
+use crate::mapreduce::{PhaseLaw, Stragglers};
 use crate::runs::RunSpread;
 use serde::Deserialize;
 use serde::Serialize;
@@ -25,6 +25,10 @@ pub struct StagePlan {
     /// The slowdown of executors that share a host. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sharing: Option<Sharing>,
+    /// Stragglers in addition to those of the logs, which are part of the distributions of the stages: any task of any stage may draw
+    /// a slow node. Default none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stragglers: Option<Stragglers>,
     /// Spark's speculative copies. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speculation: Option<SpeculativeCopies>,

@@ -1,6 +1,6 @@
 //! A plan at one size: the tasks of each stage, and their mean times.
 
-use crate::mapreduce::PhaseLaw;
+use crate::mapreduce::{PhaseLaw, Stragglers};
 use crate::stages::plan::{MeasuredRange, Sharing, StagePlan, StageSpec};
 
 /// Number of tasks of a slot with a separate mean time; later tasks share one mean.
@@ -74,6 +74,8 @@ pub struct PlannedJob {
     pub end_s: f64,
     /// The GPUs that tasks share; none if no task uses one.
     pub gpus: Option<SharedGpus>,
+    /// Tasks that take longer than their stage's distribution says.
+    pub stragglers: Option<Stragglers>,
     /// Relative standard errors of the job time shared by the stages: the errors of the powers of the mutual slowdown
     /// of executors, and the errors due to sizes far from the observed runs.
     pub shared_errors: Vec<f64>,
@@ -94,16 +96,30 @@ impl PlannedJob {
             stages,
             end_s: plan.job.teardown_s,
             gpus,
+            stragglers: plan.stragglers.clone(),
             shared_errors: Vec::new(),
         };
         job.shared_errors = load.errors(&job, plan);
         job
     }
 
-    /// Returns the reason why the job has no net and no copies; none if it has both.
-    pub fn only_task_by_task(&self) -> Option<&'static str> {
-        let why = "tasks that share GPUs are only simulated task by task: nets and speculative copies do not model GPU permits";
-        self.gpus.map(|_| why)
+    /// Returns the reason why the job has no net; none if it has one.
+    pub fn no_net(&self) -> Option<&'static str> {
+        let stragglers =
+            "jobs of stages with `[stragglers]` are only simulated task by task: their nets have no stragglers";
+        self.no_copies().or_else(|| self.stragglers.as_ref().map(|_| stragglers))
+    }
+
+    /// Returns the reason why the job has no speculative copies; none if it may have them.
+    pub fn no_copies(&self) -> Option<&'static str> {
+        let gpus = "tasks that share GPUs are only simulated task by task: nets and speculative copies do not model GPU permits";
+        self.gpus.map(|_| gpus)
+    }
+
+    /// Returns the mean ratio of a task's time with stragglers to its time without.
+    pub fn mean_slowdown(&self) -> f64 {
+        let slowdown = |stragglers: &Stragglers| 1.0 + stragglers.share * (stragglers.mean_factor() - 1.0);
+        self.stragglers.as_ref().map_or(1.0, slowdown)
     }
 
     /// Returns the slot time of the job: of all tasks, and of all slots while the driver works \[s\].

@@ -135,7 +135,15 @@ mod tests {
     }
 
     fn job(slots: u32, stages: Vec<PlannedStage>) -> PlannedJob {
-        PlannedJob { name: "j".into(), slots, stages, end_s: 0.0, gpus: None, shared_errors: Vec::new() }
+        PlannedJob {
+            name: "j".into(),
+            slots,
+            stages,
+            end_s: 0.0,
+            gpus: None,
+            stragglers: None,
+            shared_errors: Vec::new(),
+        }
     }
 
     fn open(running: &[(f64, f64)]) -> StageState {

@@ -7,12 +7,15 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-use crate::mapreduce::{LawTable, LawTables};
+use crate::mapreduce::{LawTable, LawTables, Stragglers};
 use crate::rng::{Address, FRACTION_BITS, Purpose, exponential};
 use crate::stages::planned::{PlannedJob, PlannedStage, SharedGpus};
 
 /// Number of Erlang stages of the driver's times, as in the net.
 pub(super) const DRIVER_STAGES: u32 = 4;
+
+/// First number of the draws of stragglers among the draws of their stage: no stage has this many tasks.
+const SLOWDOWN_DRAWS: u32 = 1 << 30;
 
 /// A planned job, ready to run.
 #[derive(Clone, Debug)]
@@ -20,6 +23,7 @@ pub struct StageSchedule {
     slots: u32,
     pub(super) end_s: f64,
     gpus: Option<SharedGpus>,
+    stragglers: Option<Stragglers>,
     pub(super) stages: Vec<Stage>,
 }
 
@@ -78,7 +82,7 @@ impl StageSchedule {
             gpu: stage.gpu,
         };
         let stages = job.stages.iter().enumerate().map(stage).collect();
-        Self { slots: job.slots, end_s: job.end_s, gpus: job.gpus, stages }
+        Self { slots: job.slots, end_s: job.end_s, gpus: job.gpus, stragglers: job.stragglers.clone(), stages }
     }
 
     /// Runs the job once; `key` and the replication determine the random numbers.
@@ -190,7 +194,13 @@ impl<'a> Running<'a> {
         at.drawn += 1;
         let p = (f64::from(word) + 0.5) * (1.0 / 4_294_967_296.0);
         let pace = self.pace.map_or(1.0, |pace| pace.stages[stage][usize::from(at.wave >= of.first_waves)]);
-        let end = now + of.waves[at.wave].1 * of.law.quantile(p) * pace;
+        let slowdown = self.job.stragglers.as_ref().map_or(1.0, |stragglers| {
+            let sample = SLOWDOWN_DRAWS + at.drawn / 4;
+            let address = Address { purpose: Purpose::Attempt, owner: stage as u32, sample };
+            let word = address.words(self.key, self.replication)[(at.drawn % 4) as usize];
+            stragglers.drawn_factor((f64::from(word) + 0.5) * (1.0 / 4_294_967_296.0), true)
+        });
+        let end = now + of.waves[at.wave].1 * of.law.quantile(p) * pace * slowdown;
         at.launched += 1;
         if at.launched == of.waves[at.wave].0 {
             (at.wave, at.launched) = (at.wave + 1, 0);
@@ -322,7 +332,15 @@ mod tests {
             gpu: 0.0,
         };
         let stages = stages.iter().map(stage).collect();
-        PlannedJob { name: "j".into(), slots, stages, end_s: 0.0, gpus: None, shared_errors: Vec::new() }
+        PlannedJob {
+            name: "j".into(),
+            slots,
+            stages,
+            end_s: 0.0,
+            gpus: None,
+            stragglers: None,
+            shared_errors: Vec::new(),
+        }
     }
 
     fn run(job: &PlannedJob) -> StageRun {
@@ -357,6 +375,26 @@ mod tests {
             let variance = times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / f64::from(count);
             assert!((mean - exact).abs() < 5.0 * (variance / f64::from(count)).sqrt(), "{mean} {exact}");
         }
+    }
+
+    /// A job of four tasks of one second on four slots ends after three seconds if one of them is a straggler, else after one.
+    #[test]
+    fn stragglers_take_their_factor_with_their_probability() {
+        let mut job = job(4, &[(&[], &[(4, 1.0)])], &PhaseLaw::Deterministic);
+        job.stragglers = Some(Stragglers { share: 0.1, ..Stragglers::default() });
+        let count = 50_000_u32;
+        let times = |job: &PlannedJob| -> Vec<f64> {
+            let schedule = StageSchedule::new(job);
+            (0..count).map(|i| schedule.run([7, 8], i.into()).job_s).collect()
+        };
+        let slow = |times: &[f64]| times.iter().filter(|&&time| time == 3.0).count() as f64 / f64::from(count);
+        let found = times(&job);
+        assert!(found.iter().all(|time| [1.0, 3.0].contains(time)));
+        let exact = 1.0 - 0.9_f64.powi(4);
+        let error = (exact * (1.0 - exact) / f64::from(count)).sqrt();
+        assert!((slow(&found) - exact).abs() < 5.0 * error, "{} {exact}", slow(&found));
+        job.gpus = Some(SharedGpus { executors: 2, permits: 2 });
+        assert_eq!(times(&job), found, "no task uses a GPU");
     }
 
     /// Same as [`share_gpus`] for the tasks of an executor, one by one: 8 s and 4 s, half of it on the GPU.

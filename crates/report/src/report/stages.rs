@@ -157,7 +157,7 @@ pub fn stages_report(
         after: stage.after.clone(),
         tasks: stage.tasks(),
         task_mb: stage.task_mb,
-        work_s: stage.work_s(),
+        work_s: stage.work_s() * job.mean_slowdown(),
         start: mean_time(&seen.first, samples.clock, level),
         end: mean_time(&seen.last, samples.clock, level),
     });

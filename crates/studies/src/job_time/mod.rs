@@ -15,6 +15,7 @@ mod replicate;
 mod residual;
 mod stages;
 mod states_time;
+mod tasks;
 
 pub use deadline::DeadlineSection;
 pub use job::{
@@ -23,10 +24,10 @@ pub use job::{
 };
 pub use late::{FEW_LATE, LateSection, LateSettings, few_late_runs};
 pub use question::collected;
-pub(crate) use replicate::replicate;
 pub use residual::{
     CHECK_REPLICATIONS, CheckedFit, MOST_OTHERS, add_residuals, check_fit, other_jobs, residual_of, run_spread,
 };
-pub(crate) use stages::copied_times;
 pub use stages::{StagesEstimate, check_stages, estimate_stages, stages_stop_rule};
 pub use states_time::StatesTime;
+pub(crate) use tasks::ReadyTasks;
+pub use tasks::{NoCopies, TaskModel};

@@ -6,13 +6,12 @@ use std::time::Instant;
 use rayon::prelude::*;
 
 use crate::error::StudyError;
+use crate::job_time::tasks::{CLOCK, ticks_of};
 use crate::rng::split;
-use crate::sim::{Clock, Ensemble, GroupTimes, Placement, Provenance, Question, Run, Samples};
+use crate::sim::{Ensemble, GroupTimes, Placement, Provenance, Question, Run, Samples};
 use crate::stages::{PlannedJob, StageRun, StageSchedule};
 use crate::watch::Watch;
 
-/// Resolution of times: 2^-20 s, about a microsecond.
-const TICK: i32 = -20;
 /// Replications per thread between two checks of the clock.
 const ROUND: u64 = 4;
 
@@ -21,14 +20,13 @@ const ROUND: u64 = 4;
 /// # Errors
 ///
 /// [`StudyError::Threads`] if threads cannot be started.
-pub(crate) fn replicate(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, StudyError> {
+pub(super) fn replicate(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, StudyError> {
     let started = Instant::now();
     let schedule = StageSchedule::new(job);
     let available = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let threads = ensemble.threads.map_or(available, |threads| threads.min(available));
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build()?;
-    let clock = Clock { exponent: TICK, extra_bits: 0, wide: false };
-    let mut samples = Samples::new(clock, &Question::default(), 0, 0);
+    let mut samples = Samples::new(CLOCK, &Question::default(), 0, 0);
     samples.groups = vec![GroupTimes::default(); job.stages.len()];
     if let Some(run) = ensemble.given(job, &samples)? {
         return Ok(run);
@@ -45,9 +43,9 @@ pub(crate) fn replicate(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch
             let count = (ROUND * threads.get() as u64).min(until - samples.replications);
             let run = |replication| schedule.run(key, replication);
             let runs: Vec<StageRun> = pool.install(|| (first..first + count).into_par_iter().map(run).collect());
-            runs.iter().for_each(|run| add(&mut samples, run, clock));
+            runs.iter().for_each(|run| add(&mut samples, run));
             if ensemble.keep {
-                samples.passage_times.extend(runs.iter().map(|run| ticks_of(run.job_s, clock)));
+                samples.passage_times.extend(runs.iter().map(|run| ticks_of(run.job_s)));
             }
             watch.progress(samples.replications, until);
         }
@@ -81,21 +79,14 @@ pub(crate) fn replicate(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch
     Ok(run)
 }
 
-/// A time in ticks.
-fn ticks_of(seconds: f64, clock: Clock) -> u64 {
-    // `as` is safe: the value is rounded, and 2^64 ticks are 500,000 years
-    (seconds / clock.tick()).round() as u64
-}
-
-fn add(samples: &mut Samples, run: &StageRun, clock: Clock) {
-    let ticks = |seconds: f64| ticks_of(seconds, clock);
+fn add(samples: &mut Samples, run: &StageRun) {
     samples.replications += 1;
     samples.endings[0] += 1;
-    samples.passage.push(ticks(run.job_s));
-    samples.passage_histogram.push(ticks(run.job_s));
+    samples.passage.push(ticks_of(run.job_s));
+    samples.passage_histogram.push(ticks_of(run.job_s));
     for (group, [first, last]) in samples.groups.iter_mut().zip(&run.stages) {
-        group.first.push(ticks(*first));
-        group.last.push(ticks(*last));
+        group.first.push(ticks_of(*first));
+        group.last.push(ticks_of(*last));
     }
 }
 
@@ -120,7 +111,15 @@ mod tests {
             gpu: 0.0,
         };
         let stages = vec![stage(&[], &[(3, 2.0), (7, 1.0)]), stage(&[], &[(5, 0.8)]), stage(&[0, 1], &[(4, 1.5)])];
-        PlannedJob { name: "j".into(), slots: 3, stages, end_s: 0.25, gpus: None, shared_errors: Vec::new() }
+        PlannedJob {
+            name: "j".into(),
+            slots: 3,
+            stages,
+            end_s: 0.25,
+            gpus: None,
+            stragglers: None,
+            shared_errors: Vec::new(),
+        }
     }
 
     #[test]

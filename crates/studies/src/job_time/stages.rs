@@ -1,16 +1,15 @@
 //! The time of a job of stages, simulated task by task, with the spread between whole runs and optionally with speculative copies.
 
-use crate::cluster::{Comparison, Experiment, MAX_TASKS, PolicyPlan, PolicyRuns, Replications, compare};
+use crate::cluster::{Comparison, Experiment, PolicyPlan, PolicyRuns, Replications, compare};
 use crate::compile::compile;
 use crate::error::StudyError;
 use crate::estimate::StopRule;
 use crate::fit::FittedStages;
 use crate::job_time::question::group;
 use crate::job_time::replicate::replicate;
+use crate::job_time::tasks::copied_job;
 use crate::sim::{Backend, Ensemble, Question, Run, run};
-use crate::stages::{
-    JobTimes, PlannedJob, RunFactor, SpeculativeCopies, StagePlan, known_job, spark_policies, stage_net,
-};
+use crate::stages::{JobTimes, PlannedJob, RunFactor, StagePlan, spark_policies, stage_net};
 use crate::watch::{TimeLimit, Watch};
 
 /// The time of a job of stages.
@@ -122,7 +121,7 @@ pub fn check_stages(fitted: &mut FittedStages, watch: &dyn Watch) -> Result<(), 
 
 /// Runs replications of the job's net.
 pub(super) fn run_net(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, StudyError> {
-    if let Some(why) = job.only_task_by_task() {
+    if let Some(why) = job.no_net() {
         return Err(StudyError::Model(why.to_owned()));
     }
     let net = stage_net(job).map_err(|problems| StudyError::Model(problems.to_string()))?;
@@ -130,24 +129,6 @@ pub(super) fn run_net(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch) 
     let stages = job.stages.iter().zip(&net.stages);
     let groups = stages.map(|(stage, transitions)| group(&stage.name, transitions)).collect();
     Ok(run(&program, &Question { groups, ..Question::default() }, ensemble, watch)?)
-}
-
-/// Returns the job times of a typical run with these copies, in the order of the replications \[s\]; none if `watch` stopped them.
-///
-/// # Errors
-///
-/// The errors of [`estimate_stages`].
-pub(crate) fn copied_times(
-    plan: &StagePlan,
-    job: &PlannedJob,
-    copies: SpeculativeCopies,
-    ensemble: &Ensemble,
-    watch: &dyn Watch,
-) -> Result<Option<Vec<f64>>, StudyError> {
-    let [_, policy] = spark_policies(Some(copies.multiplier), Some(copies.quantile));
-    let runs = copied(plan, job, &[policy], ensemble, watch)?;
-    let times: Vec<f64> = runs.iter().flat_map(|run| &run.outcomes).map(|outcome| outcome.job_s).collect();
-    Ok((times.len() as u64 == ensemble.replications).then_some(times))
 }
 
 /// Runs with each policy of copies, task by task.
@@ -158,18 +139,12 @@ fn copied(
     ensemble: &Ensemble,
     watch: &dyn Watch,
 ) -> Result<Vec<PolicyRuns>, StudyError> {
-    if let Some(why) = job.only_task_by_task() {
-        return Err(StudyError::Model(why.to_owned()));
-    }
+    let known = copied_job(plan, job)?;
     let (first, count) = (ensemble.first, ensemble.replications);
-    let tasks: u64 = job.stages.iter().map(|stage| u64::from(stage.tasks())).sum();
-    if tasks > MAX_TASKS {
-        return Err(StudyError::TooManyTasks { tasks, most: MAX_TASKS });
-    }
     let share = ensemble.share.clone();
     let limit = &TimeLimit::new(watch, ensemble.max_wall);
     let settings = Replications { first, count, seed: ensemble.seed, threads: ensemble.threads, watch: limit, share };
-    let experiment = Experiment::of_known(&known_job(job, plan.hosts()), policies, settings);
+    let experiment = Experiment::of_known(&known, policies, settings);
     let mut go_on = |runs: &[PolicyRuns]| {
         limit.progress(runs.first().map_or(0, |run| run.outcomes.len() as u64), count);
         !limit.stopped()

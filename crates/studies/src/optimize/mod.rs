@@ -26,7 +26,6 @@ pub mod judge;
 pub mod plan;
 mod price;
 pub mod run;
-mod runs;
 pub mod search;
 pub mod settings;
 mod sizing;

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use crate::Problems;
+use crate::ask;
 use crate::error::{KeyProblem, StudyError};
 use crate::estimate::FloatMoments;
 use crate::net::Net;
@@ -12,13 +13,12 @@ use crate::optimize::compare::search_by_estimates;
 use crate::optimize::cost::{Cost, NODES};
 use crate::optimize::judge::{Judge, Judgement, Measure};
 use crate::optimize::plan::OptimizePlan;
-use crate::optimize::runs::Runs;
 use crate::optimize::search::{Answer, Candidate, SearchResult, candidates, may_bisect, search};
 use crate::optimize::settings::Search;
 use crate::plan::{PlanError, PlanOption, Planning};
 use crate::sim::{Ensemble, FoldedParts, NotFolded};
 use crate::subject::{LoadWarning, Loaded, Subject, as_number, load};
-use crate::sweep::{Axis, Point, SweepPlan};
+use crate::sweep::{Axis, Model, Point, SweepPlan};
 use crate::watch::Watch;
 
 /// A search for the cheapest configuration of a job or net that meets a deadline.
@@ -228,7 +228,7 @@ impl Optimization {
         watch: &dyn Watch,
     ) -> Result<Judgement, StudyError> {
         let settings = &self.plan.optimize;
-        let runs = Runs::of(&self.subject, &sweep.axis, &candidate.point, sweep.sweep.seed)?;
+        let model = self.model(sweep, candidate)?;
         let judge = Judge {
             measure: self.plan.measure(),
             deadline_s: settings.deadline_s.unwrap_or(f64::INFINITY),
@@ -239,7 +239,7 @@ impl Optimization {
         };
         judge.judge(|first, count| {
             watch.progress(first, first + count);
-            runs.times(self.plan.measure(), &Ensemble { first, ..self.ensemble(count) }, watch)
+            ask::times(&model, self.plan.measure(), &Ensemble { first, ..self.ensemble(count) }, watch)
         })
     }
 
@@ -252,12 +252,17 @@ impl Optimization {
         level: f64,
         watch: &dyn Watch,
     ) -> Result<Option<[f64; 3]>, StudyError> {
-        let runs = Runs::of(&self.subject, &sweep.axis, &candidate.point, sweep.sweep.seed)?;
+        let model = self.model(sweep, candidate)?;
         watch.progress(0, count);
-        let Some(times) = runs.times(Measure::Mean, &self.ensemble(count), watch)? else { return Ok(None) };
+        let Some(times) = ask::times(&model, Measure::Mean, &self.ensemble(count), watch)? else { return Ok(None) };
         let moments: FloatMoments = times.into_iter().collect();
         let estimate = moments.mean_estimate(level)?;
         Ok(Some([estimate.low(), estimate.value, estimate.high()]))
+    }
+
+    fn model(&self, sweep: &SweepPlan, candidate: &Candidate) -> Result<Model, StudyError> {
+        let model = self.subject.quick_model(&sweep.axis, &candidate.point, sweep.sweep.seed);
+        model.map_err(StudyError::Model)
     }
 
     fn ensemble(&self, replications: u64) -> Ensemble {

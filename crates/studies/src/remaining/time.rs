@@ -264,6 +264,9 @@ fn notes(progress: &RunProgress, rest: &RestOfRun, pace: &RunPace, basis: Basis)
         if rest.plan.speculation.is_some() {
             notes.push("speculative copies (`[speculation]`) are not modelled".to_owned());
         }
+        if rest.plan.stragglers.is_some() {
+            notes.push("`[stragglers]` applies only to tasks that have not started".to_owned());
+        }
         notes.extend(rest.plan.remarks());
     }
     notes

@@ -19,7 +19,7 @@ use crate::sensitivity::response::one_at_a_time;
 use crate::sensitivity::settings::{GROUPS, Method, Sensitivity};
 use crate::share::{Listed, Share};
 use crate::sim::{Clock, Ensemble, PathSlopes, Schedule, ScoreError, Shift, UnfitError, is_scored, scores};
-use crate::sweep::{Axis, Model, Point};
+use crate::sweep::{Axis, NetModel, Point};
 use crate::watch::{TimeLimit, Watch as _};
 
 /// Default number of replications.
@@ -39,10 +39,15 @@ const STEP: f64 = 1e-4;
 struct Knob {
     axis: Axis,
     at: f64,
-    shift: Result<Shift, String>,
+    /// The net with values a little lower and higher, or the reason why there is no derivative. None for a job without a net.
+    shift: Result<Option<Shift>, String>,
 }
 
 impl Knob {
+    fn shift(&self) -> Result<&Shift, String> {
+        self.shift.as_ref().map_err(Clone::clone)?.as_ref().ok_or_else(|| "the job has no net".to_owned())
+    }
+
     /// Returns the effect for a derivative of the time.
     fn derivative(&self, per_unit_s: Measured) -> KnobEffect {
         let per_percent_s = rescaled(&per_unit_s, 0.01 * self.at);
@@ -54,29 +59,31 @@ impl Knob {
 pub(super) fn find(study: &Sensitivity, watch: &TimeLimit<'_>) -> Result<SensitivityReport, StudyError> {
     let (axes, seed) = (&study.plan.axis, study.plan.sweep.seed);
     let base = study.subject.unfolded_model(axes, &Point::base(axes.len()), seed).map_err(StudyError::Model)?;
-    let knobs: Vec<Knob> = if study.by_transition || axes.is_empty() {
-        transition_knobs(&base.program)
-    } else {
-        (0..axes.len()).map(|which| knob(study, which)).collect()
+    let by_axis = || (0..axes.len()).map(|which| knob(study, which)).collect();
+    let by_transition = study.by_transition || axes.is_empty();
+    let Some(net) = base.net() else {
+        let none = || StudyError::Model("a job that is simulated task by task has no transitions".to_owned());
+        return if by_transition { Err(none()) } else { by_differences(study, by_axis(), watch) };
     };
-    let run = Run { base: &base, study, seed, watch };
+    let knobs: Vec<Knob> = if by_transition { transition_knobs(&net.program) } else { by_axis() };
+    let run = Run { base: net, study, seed, watch };
     if study.subject.is_probability() {
         return run.by_likelihood_ratio(knobs);
     }
     // the slope of a path does not include the spread between whole runs
     let typical = base.spread.is_none() || study.measure == Measure::Mean;
-    let schedule = schedule_of(&base);
+    let schedule = schedule_of(net);
     match schedule.and_then(|plan| if typical { Ok(plan) } else { Err("whole runs differ".to_owned().into()) }) {
         Ok(schedule) => run.by_perturbation(&schedule, knobs),
         // scores need exponential delays and few firings, which jobs that are not schedules rarely have
-        Err(_) if study.has_ranges() => run.by_differences(knobs),
+        Err(_) if study.has_ranges() => by_differences(study, knobs, watch),
         Err(reasons) if study.measure != Measure::Mean => Err(StudyError::NotSchedule { reasons }),
         Err(_) => run.by_likelihood_ratio(knobs),
     }
 }
 
 /// Returns the schedule for the schedule engine, or the reason why that engine cannot run the net.
-fn schedule_of(base: &Model) -> Result<SchedulePlan, UnfitError> {
+fn schedule_of(base: &NetModel) -> Result<SchedulePlan, UnfitError> {
     let plan = plan_schedule(&base.program).map_err(|obstacles| obstacles.map(|o| o.to_string()))?;
     let clock = Clock::choose(&base.program, None);
     Schedule::new(&base.program, &plan, &base.question, clock, 0, false)?;
@@ -94,9 +101,13 @@ fn knob(study: &Sensitivity, which: usize) -> Knob {
     let step = if at == 0.0 { STEP } else { STEP * at.abs() };
     let model = |value: f64| {
         let point = Point::base(axes.len()).with(which, Value::Float(value));
-        study.subject.unfolded_model(axes, &point, study.plan.sweep.seed).map(|model| model.program)
+        let model = study.subject.unfolded_model(axes, &point, study.plan.sweep.seed)?;
+        Ok::<_, String>(model.net().map(|net| net.program.clone()))
     };
-    let shift = model(at - step).and_then(|low| Ok(Shift { low, high: model(at + step)?, width: 2.0 * step }));
+    let shift = model(at - step).and_then(|low| {
+        let both = low.zip(model(at + step)?);
+        Ok(both.map(|(low, high)| Shift { low, high, width: 2.0 * step }))
+    });
     let shift = shift.map_err(|message| {
         if message.contains("is not a whole number") {
             "it is a whole number and has no derivative; use the methods `each`, `morris` or `sobol`".to_owned()
@@ -135,14 +146,14 @@ fn transition_knobs(program: &Program) -> Vec<Knob> {
             return Knob { axis, at: f64::NAN, shift: Err(why) };
         };
         let (low, high) = (stretched(t, 1.0 - STEP), stretched(t, 1.0 + STEP));
-        Knob { axis, at: mean, shift: Ok(Shift { low, high, width: 2.0 * STEP * mean }) }
+        Knob { axis, at: mean, shift: Ok(Some(Shift { low, high, width: 2.0 * STEP * mean })) }
     };
     program.timed.iter().map(knob).collect()
 }
 
 /// Input that all estimators need.
 struct Run<'a> {
-    base: &'a Model,
+    base: &'a NetModel,
     study: &'a Sensitivity,
     seed: u64,
     watch: &'a TimeLimit<'a>,
@@ -150,15 +161,14 @@ struct Run<'a> {
 
 impl Run<'_> {
     fn report(&self, estimator: Estimator, replications: u64, partial: bool) -> SensitivityReport {
-        let report = self.study.report(Method::Derivatives, replications);
-        SensitivityReport { estimator: Some(estimator), points: 1, partial, ..report }
+        report_of(self.study, estimator, replications, partial)
     }
 
     fn by_perturbation(&self, plan: &SchedulePlan, knobs: Vec<Knob>) -> Result<SensitivityReport, StudyError> {
         let columns: Vec<Result<Vec<f64>, String>> = knobs
             .iter()
             .map(|knob| {
-                let shift = knob.shift.as_ref().map_err(Clone::clone)?;
+                let shift = knob.shift()?;
                 shift.slopes(&self.base.program).map_err(|error| error.to_string())
             })
             .collect();
@@ -238,45 +248,6 @@ impl Run<'_> {
                 quantile_interval_of_sorted(&sorted, q, self.study.level).ok().map(owned)
             }
         }
-    }
-
-    /// Computes central differences with common random numbers, from points a short distance away from the base in both directions.
-    fn by_differences(&self, knobs: Vec<Knob>) -> Result<SensitivityReport, StudyError> {
-        let axes = &self.study.plan.axis;
-        let replications = self.study.replications.unwrap_or(FOR_DIFFERENCES);
-        let groups = if self.study.measure == Measure::Mean { replications } else { GROUPS };
-        let asker = self.study.asker(replications, groups);
-        let mut points = vec![Point::base(axes.len())];
-        for (which, knob) in knobs.iter().enumerate().filter(|(_, knob)| knob.shift.is_ok()) {
-            for side in [-WAY, WAY] {
-                let value = Value::Float(knob.at + side * way_of(knob.at));
-                let number = points.len() as u64;
-                points.push(Point { number, ..Point::base(axes.len()) }.with(which, value));
-            }
-        }
-        let answers = asker.answers(&[points], self.watch)?;
-        let mut report = self.report(Estimator::Differences, replications, answers.is_empty());
-        let Some(answers) = answers.first() else { return Ok(report) };
-        report.points = answers.len() as u64;
-        report.value_s = Some(value_of(&answers[0], report.level)?);
-        let mut pairs = answers[1..].chunks(2);
-        for knob in knobs {
-            let mut note = None;
-            let effect = match (&knob.shift, &knob.shift.is_ok().then(|| pairs.next()).flatten()) {
-                (Err(why), _) => Err(why.clone()),
-                (Ok(_), Some([low, high])) => {
-                    let change = |from, to| one_at_a_time(from, to, report.level);
-                    note = is_one_sided(&change(low, &answers[0])?, &change(&answers[0], high)?).then(|| {
-                        "nearly the whole change is on one side of the base value, which may be a step; the method `each` shows the change over a range".to_owned()
-                    });
-                    Ok(rescaled(&change(low, high)?, 1.0 / (2.0 * WAY * way_of(knob.at))))
-                }
-                (Ok(_), _) => Err("not simulated".to_owned()),
-            };
-            let row = effect_row(&knob, effect);
-            report.knobs.push(SensitivityRow { note: note.or(row.note), ..row });
-        }
-        Ok(report)
     }
 
     fn by_likelihood_ratio(&self, knobs: Vec<Knob>) -> Result<SensitivityReport, StudyError> {
@@ -364,7 +335,7 @@ impl Run<'_> {
     fn scored(&self, knobs: &[Knob]) -> (Vec<Shift>, Vec<Result<usize, String>>) {
         let mut shifts = Vec::new();
         let place = |knob: &Knob| {
-            let shift = knob.shift.as_ref().map_err(Clone::clone)?;
+            let shift = knob.shift()?;
             is_scored(&self.base.program, shift).map_err(|error| error.to_string())?;
             shifts.push(shift.clone());
             Ok(shifts.len() - 1)
@@ -409,12 +380,59 @@ impl Shared<'_> {
     }
 }
 
+fn report_of(study: &Sensitivity, estimator: Estimator, replications: u64, partial: bool) -> SensitivityReport {
+    let report = study.report(Method::Derivatives, replications);
+    SensitivityReport { estimator: Some(estimator), points: 1, partial, ..report }
+}
+
+/// Computes central differences with common random numbers, from points a short distance away from the base in both directions.
+fn by_differences(
+    study: &Sensitivity,
+    knobs: Vec<Knob>,
+    watch: &TimeLimit<'_>,
+) -> Result<SensitivityReport, StudyError> {
+    let axes = &study.plan.axis;
+    let replications = study.replications.unwrap_or(FOR_DIFFERENCES);
+    let groups = if study.measure == Measure::Mean { replications } else { GROUPS };
+    let asker = study.asker(replications, groups);
+    let mut points = vec![Point::base(axes.len())];
+    for (which, knob) in knobs.iter().enumerate().filter(|(_, knob)| knob.shift.is_ok()) {
+        for side in [-WAY, WAY] {
+            let value = Value::Float(knob.at + side * way_of(knob.at));
+            let number = points.len() as u64;
+            points.push(Point { number, ..Point::base(axes.len()) }.with(which, value));
+        }
+    }
+    let answers = asker.answers(&[points], watch)?;
+    let mut report = report_of(study, Estimator::Differences, replications, answers.is_empty());
+    let Some(answers) = answers.first() else { return Ok(report) };
+    report.points = answers.len() as u64;
+    report.value_s = Some(value_of(&answers[0], report.level)?);
+    let mut pairs = answers[1..].chunks(2);
+    for knob in knobs {
+        let mut note = None;
+        let effect = match (&knob.shift, &knob.shift.is_ok().then(|| pairs.next()).flatten()) {
+            (Err(why), _) => Err(why.clone()),
+            (Ok(_), Some([low, high])) => {
+                let change = |from, to| one_at_a_time(from, to, report.level);
+                note = is_one_sided(&change(low, &answers[0])?, &change(&answers[0], high)?).then(|| {
+                    "nearly the whole change is on one side of the base value, which may be a step; the method `each` shows the change over a range".to_owned()
+                });
+                Ok(rescaled(&change(low, high)?, 1.0 / (2.0 * WAY * way_of(knob.at))))
+            }
+            (Ok(_), _) => Err("not simulated".to_owned()),
+        };
+        let row = effect_row(&knob, effect);
+        report.knobs.push(SensitivityRow { note: note.or(row.note), ..row });
+    }
+    Ok(report)
+}
+
 /// Returns the length by which relative shifts of a value are multiplied: its absolute value, or 1 if it is 0.
 fn way_of(at: f64) -> f64 {
     if at == 0.0 { 1.0 } else { at.abs() }
 }
 
-/// A setting with its derivative, or why it has none.
 /// Returns true if the changes below and above the base value differ so much that they show no slope: one of them is
 /// significant, and the other one is certainly less than a quarter of it.
 fn is_one_sided(below: &Measured, above: &Measured) -> bool {
@@ -426,6 +444,7 @@ fn is_one_sided(below: &Measured, above: &Measured) -> bool {
     is_step(below, above) || is_step(above, below)
 }
 
+/// Returns the row of a setting: its derivative, or why it has none.
 fn effect_row(knob: &Knob, found: Result<Measured, String>) -> SensitivityRow {
     SensitivityRow::new(&knob.axis, found.map(|per_unit_s| knob.derivative(per_unit_s)))
 }

@@ -73,8 +73,9 @@ impl Subject {
             return Ok(());
         }
         let model = self.model(&plan.axis, base, seed).map_err(StudyError::Model)?;
+        let Some(net) = model.net() else { return Ok(()) };
         let one = Ensemble { replications: 1, seed, backend: Backend::Cpu, ..Ensemble::default() };
-        let pilot = run(&model.program, &model.question, &one, &Unwatched)?;
+        let pilot = run(&net.program, &net.question, &one, &Unwatched)?;
         if pilot.samples.ended(Ending::Firings) == 0 {
             return Ok(());
         }

@@ -29,6 +29,7 @@ use toml::{Table, Value};
 use crate::compile::{compile, lower};
 use crate::error::StudyError;
 use crate::formats::pipe::{WriteOptions, write};
+use crate::job_time::TaskModel;
 use crate::mapreduce::Plan;
 use crate::net::Net;
 use crate::net::expr::ExprError;
@@ -39,7 +40,7 @@ use crate::stages::{PlannedJob, StagePlan, stage_net};
 use crate::subject::at::{job_at, stages_at, table_at};
 use crate::subject::rated_net::RatedNet;
 use crate::subject::shapes::Shapes;
-use crate::sweep::{Axis, Model, Point, Spread, path};
+use crate::sweep::{Axis, Model, NetModel, Point, Runs, Spread, path};
 
 pub use at::{ParameterError, names_in_a_sentence, with_parameters};
 pub use goal::NetGoal;
@@ -201,6 +202,18 @@ impl Subject {
         self.model_as(axes, point, seed, self.fold)
     }
 
+    /// Returns the model with the fastest replications on the CPU: a job of stages runs task by task, faster than its net.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Subject::model`].
+    pub(crate) fn quick_model(&self, axes: &[Axis], point: &Point, seed: u64) -> Result<Model, String> {
+        match self.stages_at(axes, point) {
+            Some(plan) => task_model(&plan?),
+            None => self.model(axes, point, seed),
+        }
+    }
+
     /// Returns the plan of a job of stages at a point; none for other subjects.
     ///
     /// # Errors
@@ -224,7 +237,8 @@ impl Subject {
             return (None, Vec::new());
         }
         let model = self.model(axes, &Point::base(axes.len()), seed);
-        model.map(|model| (model.folded, model.not_folded)).unwrap_or_default()
+        let net = model.as_ref().ok().and_then(Model::net);
+        net.map(|net| (net.folded, net.not_folded.clone())).unwrap_or_default()
     }
 
     fn model_as(&self, axes: &[Axis], point: &Point, seed: u64, fold: bool) -> Result<Model, String> {
@@ -233,27 +247,25 @@ impl Subject {
                 let plan = job_at(table, seed, axes, point).map_err(|misfit| misfit.message)?;
                 let spread =
                     plan.run.as_ref().map(|run| Spread::of(RunFactor::new(run, 0.0).points())).unwrap_or_default();
-                Ok(Model { spread, deadline_s: plan.job.deadline_s, ..shapes.model(&plan, fold)? })
+                Ok(Model { spread, deadline_s: plan.job.deadline_s, ..shapes.model(&plan, fold)?.into() })
             }
             Kind::Stages { table } => {
                 let plan = stages_at(table, axes, point).map_err(|misfit| misfit.message)?;
-                if plan.speculation.is_some() {
-                    return Err("the net of a job has no speculative copies; remove `[speculation]`".to_owned());
-                }
                 let job = PlannedJob::of(&plan);
-                if let Some(why) = job.only_task_by_task() {
-                    return Err(why.to_owned());
+                if plan.speculation.is_some() || job.no_net().is_some() {
+                    return task_model(&plan);
                 }
                 let made = stage_net(&job).map_err(|problems| problems.to_string())?;
                 let program = compile(&made.net).map_err(|errors| errors.to_string())?;
                 let spread = Spread::of(RunFactor::new(&plan.run, job.error()).points());
-                Ok(Model { spread, deadline_s: plan.job.deadline_s, ..Model::new(program) })
+                Ok(Model { spread, deadline_s: plan.job.deadline_s, ..NetModel::new(program).into() })
             }
             Kind::Net { net, goal, forms, .. } => {
                 let form = |fold: bool| forms[usize::from(fold)].get_or_init(|| RatedNet::new(net, goal, fold));
                 let model = form(fold).model(axes, point);
                 // if a net does not compile, the report names the transitions of the unfolded net
-                if fold { model.or_else(|_| form(false).model(axes, point)) } else { model }
+                let model = if fold { model.or_else(|_| form(false).model(axes, point)) } else { model };
+                model.map(Model::from)
             }
         }
     }
@@ -316,4 +328,11 @@ impl Subject {
             }
         }
     }
+}
+
+/// Returns the model of a job of stages that is simulated task by task.
+fn task_model(plan: &StagePlan) -> Result<Model, String> {
+    let tasks = TaskModel::new(plan).map_err(|error| error.to_string())?;
+    let spread = Spread::of(RunFactor::new(&plan.run, tasks.error()).points());
+    Ok(Model { runs: Runs::Tasks(Box::new(tasks)), spread, deadline_s: plan.job.deadline_s })
 }

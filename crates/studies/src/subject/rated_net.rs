@@ -6,7 +6,7 @@ use crate::net::expr::Leaf;
 use crate::sim::{FoldedParts, NotFolded, Prepared};
 use crate::subject::at::net_at;
 use crate::subject::goal::{NetGoal, ResolvedGoal};
-use crate::sweep::{Axis, Model, Point};
+use crate::sweep::{Axis, NetModel, Point};
 
 /// Maximum number of firings of a replication of a net.
 pub(super) const MOST_FIRINGS: u64 = 10_000_000;
@@ -39,7 +39,7 @@ impl RatedNet {
     /// # Errors
     ///
     /// Reason why the values of the point do not form a valid net.
-    pub(super) fn model(&self, axes: &[Axis], point: &Point) -> Result<Model, String> {
+    pub(super) fn model(&self, axes: &[Axis], point: &Point) -> Result<NetModel, String> {
         let net = net_at(&self.net, axes, point).map_err(|misfit| misfit.message)?;
         let question = self.goal.question(&net, MOST_FIRINGS);
         let known = self.template.as_ref().and_then(|template| template.with_parameters(&net));
@@ -56,7 +56,7 @@ impl RatedNet {
         // a schedule of groups that are now one is no longer valid
         let schedule = schedule.filter(|_| program.groups.rows() == groups);
         let not_folded = self.not_folded.clone();
-        Ok(Model { schedule, question, folded: self.folded, not_folded, ..Model::new(program) })
+        Ok(NetModel { schedule, question, folded: self.folded, not_folded, ..NetModel::new(program) })
     }
 }
 

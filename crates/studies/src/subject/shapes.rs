@@ -8,7 +8,7 @@ use crate::mapreduce::{JobShape, PhaseMap, Plan, job_net, job_shape, seeded_phas
 use crate::net::expr::{BinaryOp, Expr};
 use crate::net::{Delay, Timing, TransitionId};
 use crate::sim::{FoldedParts, NotFolded, Prepared, Question};
-use crate::sweep::Model;
+use crate::sweep::NetModel;
 
 /// Maximum number of structures that are kept. A sweep over numbers of tasks has many structures, each needed repeatedly.
 const MOST_SHAPES: usize = 32;
@@ -33,7 +33,7 @@ pub(super) struct Shapes(Mutex<Vec<Arc<Known>>>);
 impl Shapes {
     /// Returns the compiled net of a job, bit for bit equal to a newly compiled net. With `fold`, tasks
     /// that wait for slots are folded.
-    pub(super) fn model(&self, plan: &Plan, fold: bool) -> Result<Model, String> {
+    pub(super) fn model(&self, plan: &Plan, fold: bool) -> Result<NetModel, String> {
         let phases = seeded_phase_times(plan).map_err(|error| error.to_string())?;
         let mut plan = plan.clone();
         plan.model.slots = plan.waits();
@@ -115,8 +115,12 @@ fn counted(folded: &Timing, own: Timing) -> Option<Timing> {
     Some(Timing::Timed { delay, servers: *servers, memory: *memory })
 }
 
-fn model(Compiled { program, schedule }: Compiled, folded: Option<FoldedParts>, not_folded: Vec<NotFolded>) -> Model {
-    Model { schedule, folded, not_folded, ..Model::new(program) }
+fn model(
+    Compiled { program, schedule }: Compiled,
+    folded: Option<FoldedParts>,
+    not_folded: Vec<NotFolded>,
+) -> NetModel {
+    NetModel { schedule, folded, not_folded, ..NetModel::new(program) }
 }
 
 #[cfg(test)]

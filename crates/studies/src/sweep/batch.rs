@@ -155,11 +155,11 @@ mod tests {
     use crate::compile::compile;
     use crate::net::{NetBuilder, Timing};
     use crate::sim::{Ensemble, Unwatched, run};
-    use crate::sweep::model::Model;
+    use crate::sweep::model::NetModel;
     use std::num::NonZeroUsize;
 
     /// A race between transitions that return a token or remove it, until no token is left: not a schedule.
-    fn race(speed: f64) -> Model {
+    fn race(speed: f64) -> NetModel {
         let mut b = NetBuilder::new("");
         let (p, q) = (b.place("p", 3), b.place("q", 0));
         let on = b.transition("on", Timing::exponential(speed));
@@ -171,7 +171,7 @@ mod tests {
         b.output(back, p, 1.0);
         b.input(q, gone, 1.0);
         let program = compile(&b.build().unwrap()).unwrap();
-        Model::new(program)
+        NetModel::new(program)
     }
 
     fn speed(point: &Point) -> f64 {
@@ -180,7 +180,7 @@ mod tests {
 
     fn swept(batch: &Batch) -> Vec<PointResult> {
         let all: Vec<Point> = (0..7).map(|number| Point { number, values: Vec::new() }).collect();
-        let make = |point: &Point| Ok(race(speed(point)));
+        let make = |point: &Point| Ok(race(speed(point)).into());
         let base = run_base::<()>(&all[0], &make, batch, &Unwatched).unwrap().unwrap();
         let mut found = vec![base.result.clone()];
         let mut keep = |result| {
@@ -218,7 +218,8 @@ mod tests {
     #[test]
     fn the_first_point_that_is_wrong_is_told_whoever_finds_it() {
         let all: Vec<Point> = (0..9).map(|number| Point { number, values: Vec::new() }).collect();
-        let make = |point: &Point| if point.number < 3 { Ok(race(1.0)) } else { Err(format!("no {}", point.number)) };
+        let make =
+            |point: &Point| if point.number < 3 { Ok(race(1.0).into()) } else { Err(format!("no {}", point.number)) };
         let batch = Batch { replications: 10, ..Batch::default() };
         let base = run_base::<()>(&all[0], &make, &batch, &Unwatched).unwrap().unwrap();
         let mut kept = 0;

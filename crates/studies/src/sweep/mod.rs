@@ -58,7 +58,7 @@ pub use constraint::{Admitted, Constraint, ConstraintFault, admitted};
 pub use design::points;
 pub use far::far_notes;
 pub use merge::{MergeError, merge};
-pub use model::{Batch, BatchError, MakeModel, Model};
+pub use model::{Batch, BatchError, MakeModel, Model, NetModel, Runs};
 pub use plan::{Axis, Design, Scale, Settings, SweepPlan};
 pub use point::Point;
 pub use result::PointResult;

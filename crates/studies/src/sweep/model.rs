@@ -1,10 +1,13 @@
 //! The model of a point, and the number of replications of each point.
 
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::cluster::ExperimentError;
 use crate::compile::{Program, SchedulePlan};
+use crate::job_time::TaskModel;
 use crate::sim::{Backend, FoldedParts, NotFolded, Question, RunError};
 use crate::sweep::point::Point;
 use crate::sweep::spread::Spread;
@@ -12,28 +15,67 @@ use crate::sweep::spread::Spread;
 /// Everything that is needed to simulate a point.
 #[derive(Clone, Debug)]
 pub struct Model {
+    /// What a replication runs.
+    pub runs: Runs,
+    /// Variation between whole runs, in addition to the randomness of the replications.
+    pub spread: Spread,
+    /// The deadline \[s\], if there is one.
+    pub deadline_s: Option<f64>,
+}
+
+/// What a replication runs.
+#[derive(Clone, Debug)]
+pub enum Runs {
+    /// A net.
+    Net(Box<NetModel>),
+    /// A job of stages, task by task.
+    Tasks(Box<TaskModel>),
+}
+
+/// A compiled net and its question.
+#[derive(Clone, Debug)]
+pub struct NetModel {
     /// The net.
     pub program: Program,
     /// Schedule of the net, if it is already known; if none, it is derived when needed.
     pub schedule: Option<Arc<SchedulePlan>>,
     /// The question.
     pub question: Question,
-    /// Variation between whole runs, in addition to the randomness of the net.
-    pub spread: Spread,
     /// The folded parts of the net; none if it runs unfolded.
     pub folded: Option<FoldedParts>,
     /// Parts of that net that look alike but are not folded.
     pub not_folded: Vec<NotFolded>,
-    /// The deadline \[s\], if there is one.
-    pub deadline_s: Option<f64>,
+}
+
+impl NetModel {
+    /// Returns the model of a net that runs until its dead marking.
+    pub fn new(program: Program) -> Self {
+        Self { program, schedule: None, question: Question::default(), folded: None, not_folded: Vec::new() }
+    }
+}
+
+impl From<NetModel> for Model {
+    /// The model of a net without run-to-run variation and without a deadline.
+    fn from(net: NetModel) -> Self {
+        Self { runs: Runs::Net(Box::new(net)), spread: Spread::default(), deadline_s: None }
+    }
 }
 
 impl Model {
-    /// Returns the model of a net that runs until its dead marking, without run-to-run variation.
-    pub fn new(program: Program) -> Self {
-        let (question, spread) = (Question::default(), Spread::default());
-        let (folded, not_folded) = (None, Vec::new());
-        Self { program, schedule: None, question, spread, folded, not_folded, deadline_s: None }
+    /// Returns the net; none for a job that is simulated task by task.
+    pub fn net(&self) -> Option<&NetModel> {
+        match &self.runs {
+            Runs::Net(net) => Some(net),
+            Runs::Tasks(_) => None,
+        }
+    }
+
+    /// Returns everything that replications depend on, except their seed.
+    pub(crate) fn identity(&self) -> Box<dyn fmt::Debug + '_> {
+        match &self.runs {
+            Runs::Net(net) => Box::new((&net.program, &net.question, &self.spread)),
+            Runs::Tasks(tasks) => Box::new((tasks, &self.spread)),
+        }
     }
 }
 
@@ -93,6 +135,14 @@ pub enum BatchError<E> {
         point: u64,
         /// Why.
         error: RunError,
+    },
+    /// A point cannot be simulated task by task.
+    #[error("point {point}: {error}")]
+    Tasks {
+        /// Number of the point.
+        point: u64,
+        /// Why.
+        error: ExperimentError,
     },
     /// A result cannot be stored.
     #[error(transparent)]

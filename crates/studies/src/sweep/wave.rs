@@ -8,8 +8,9 @@ use std::num::NonZeroUsize;
 use rayon::prelude::*;
 
 use crate::estimate::StopRule;
+use crate::job_time::ReadyTasks;
 use crate::sim::{Card, Ready, RunError, Samples};
-use crate::sweep::model::{Batch, BatchError, MakeModel, Model};
+use crate::sweep::model::{Batch, BatchError, MakeModel, Model, Runs};
 use crate::sweep::point::Point;
 use crate::sweep::replicated::Replicated;
 use crate::watch::Watch;
@@ -43,11 +44,57 @@ pub(super) struct Crew {
 
 /// A point while its replications are running.
 struct UnderWay<'a> {
-    ready: Ready<'a>,
+    runs: Bound<'a>,
     model: &'a Model,
     samples: Samples,
     until: u64,
     rule: Option<StopRule>,
+}
+
+/// A model with a seed.
+enum Bound<'a> {
+    Net(Ready<'a>),
+    Tasks(ReadyTasks<'a>),
+}
+
+impl<'a> Bound<'a> {
+    /// Returns the net; a GPU runs nothing else.
+    fn net(&self) -> Result<&Ready<'a>, RunError> {
+        let why = "jobs with stragglers, speculative copies or shared GPUs are simulated task by task, on the CPU";
+        match self {
+            Self::Net(ready) => Ok(ready),
+            Self::Tasks(_) => Err(RunError::GpuUnfit { engine: "schedule", reasons: vec![why.to_owned()] }),
+        }
+    }
+
+    fn engine(&self) -> &'static str {
+        match self {
+            Self::Net(ready) => ready.engine(),
+            Self::Tasks(ready) => ready.engine(),
+        }
+    }
+
+    fn nothing(&self) -> Samples {
+        match self {
+            Self::Net(ready) => ready.nothing(),
+            Self::Tasks(ready) => ready.nothing(),
+        }
+    }
+
+    /// Returns the recommended minimum number of replications of a block.
+    fn batch(&self) -> u64 {
+        match self {
+            Self::Net(ready) => ready.batch(),
+            Self::Tasks(_) => 1,
+        }
+    }
+
+    fn replicate<E: Send>(&self, point: u64, from: u64, count: u64) -> Result<Samples, BatchError<E>> {
+        match self {
+            Self::Net(ready) => ready.replicate(from, count).map_err(|error| BatchError::Run { point, error }),
+            Self::Tasks(ready) => ready.replicate(from, count).map_err(|error| BatchError::Tasks { point, error }),
+        }
+    }
 }
 
 impl Crew {
@@ -91,7 +138,7 @@ impl Crew {
                 }
             }
             let done = |point: UnderWay<'_>| {
-                let (engine, spread) = (point.ready.engine(), point.model.spread.clone());
+                let (engine, spread) = (point.runs.engine(), point.model.spread.clone());
                 let complete = point.samples.replications >= point.until;
                 let deadline_s = point.model.deadline_s;
                 complete.then_some(Replicated { samples: point.samples, engine, spread, seed, deadline_s })
@@ -101,7 +148,7 @@ impl Crew {
     }
 
     /// Runs the current requests of all points.
-    fn round<E>(
+    fn round<E: Send>(
         &self,
         points: &mut [Option<UnderWay<'_>>],
         numbers: &[u64],
@@ -109,12 +156,12 @@ impl Crew {
     ) -> Result<(), BatchError<E>> {
         let blocks = self.blocks(points);
         let one = |&(which, from, count): &(usize, u64, u64)| match &points[which] {
-            Some(point) if !watch.stopped() => point.ready.replicate(from, count).map(Some),
+            Some(point) if !watch.stopped() => point.runs.replicate(numbers[which], from, count).map(Some),
             _ => Ok(None),
         };
-        let parts: Vec<Result<Option<Samples>, RunError>> = blocks.par_iter().map(one).collect();
+        let parts: Vec<Result<Option<Samples>, BatchError<E>>> = blocks.par_iter().map(one).collect();
         for ((which, from, _), part) in blocks.into_iter().zip(parts) {
-            let part = part.map_err(|error| BatchError::Run { point: numbers[which], error })?;
+            let part = part?;
             let Some(point) = &mut points[which] else { continue };
             // blocks after a missing block cannot be used
             match part {
@@ -137,7 +184,7 @@ impl Crew {
             let mut from = point.samples.replications;
             // at most an equal share per core, as in a run of the single point
             let share = missing(point).div_ceil(self.cores).next_multiple_of(STEP);
-            let size = even.max(point.ready.batch().min(share).next_multiple_of(STEP));
+            let size = even.max(point.runs.batch().min(share).next_multiple_of(STEP));
             while from < point.until {
                 let count = size.min(point.until - from);
                 blocks.push((which, from, count));
@@ -162,8 +209,8 @@ fn round_on_card<E>(
     };
     for (numbers, points) in alike(numbers, points, missing) {
         let Some((from, count)) = missing(&points[0]).filter(|_| !watch.stopped()) else { continue };
-        let ready: Vec<&Ready<'_>> = points.iter().flatten().map(|point| &point.ready).collect();
-        let found = card.replicate(&ready, from, count);
+        let ready: Result<Vec<&Ready<'_>>, RunError> = points.iter().flatten().map(|point| point.runs.net()).collect();
+        let found = ready.and_then(|ready| card.replicate(&ready, from, count));
         let found = found.map_err(|error| BatchError::Run { point: numbers[0], error })?;
         points.iter_mut().flatten().zip(&found).for_each(|(point, found)| point.samples.append(found));
     }
@@ -223,12 +270,17 @@ fn bound<'a, E>(
     seed: u64,
     watch: &'a dyn Watch,
 ) -> Result<UnderWay<'a>, BatchError<E>> {
-    let ready = Ready::new(&model.program, &model.question, model.schedule.as_deref(), seed, watch);
-    let ready = ready.map_err(|error| BatchError::Run { point: wanted.point.number, error })?;
-    let samples = wanted.have.unwrap_or_else(|| ready.nothing());
+    let runs = match &model.runs {
+        Runs::Net(net) => {
+            let ready = Ready::new(&net.program, &net.question, net.schedule.as_deref(), seed, watch);
+            Bound::Net(ready.map_err(|error| BatchError::Run { point: wanted.point.number, error })?)
+        }
+        Runs::Tasks(tasks) => Bound::Tasks(tasks.ready(seed, watch)),
+    };
+    let samples = wanted.have.unwrap_or_else(|| runs.nothing());
     let first = |rule: &StopRule| rule.next_round(0, f64::INFINITY).unwrap_or(0);
     let until = wanted.rule.as_ref().map_or(wanted.until, first);
-    Ok(UnderWay { ready, model, samples, until, rule: wanted.rule })
+    Ok(UnderWay { runs, model, samples, until, rule: wanted.rule })
 }
 
 /// Returns all results, or the first error in the order of the results, independent of the order of the threads.

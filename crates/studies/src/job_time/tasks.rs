@@ -1,0 +1,153 @@
+//! A job of stages whose replications run task by task, for studies with many such jobs.
+
+use crate::cluster::{Experiment, ExperimentError, KnownJob, MAX_TASKS, PolicyPlan, Replications};
+use crate::rng::split;
+use crate::sim::{Clock, Question, Samples};
+use crate::stages::{PlannedJob, StagePlan, StageSchedule, known_job, spark_policies};
+use crate::watch::Watch;
+
+/// Resolution of times: 2^-20 s, about a microsecond.
+pub(super) const CLOCK: Clock = Clock { exponent: -20, extra_bits: 0, wide: false };
+
+/// Returns a time in ticks.
+pub(super) fn ticks_of(seconds: f64) -> u64 {
+    // `as` is safe: the value is rounded, and 2^64 ticks are 500,000 years
+    (seconds / CLOCK.tick()).round() as u64
+}
+
+/// Reason why a job cannot run with copies.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NoCopies {
+    /// Tasks that cannot be copied.
+    #[error("{0}")]
+    Job(&'static str),
+    /// More tasks than can be simulated one by one.
+    #[error("the job has {tasks} tasks, but speculative copies can be simulated for at most {most} tasks")]
+    TooManyTasks {
+        /// Tasks of the job.
+        tasks: u64,
+        /// Maximum number of tasks.
+        most: u64,
+    },
+}
+
+/// A job of stages, ready to run.
+#[derive(Clone, Debug)]
+pub struct TaskModel {
+    tasks: Tasks,
+    /// Relative standard error of the job time due to the fitted task times.
+    error: f64,
+}
+
+#[derive(Clone, Debug)]
+enum Tasks {
+    Plain(StageSchedule),
+    /// With speculative copies.
+    Copied(KnownJob, PolicyPlan),
+}
+
+/// A job with a seed.
+#[derive(Debug)]
+pub(crate) struct ReadyTasks<'a> {
+    runs: Bound<'a>,
+    watch: &'a dyn Watch,
+}
+
+#[derive(Debug)]
+enum Bound<'a> {
+    Plain(&'a StageSchedule, [u32; 2]),
+    Copied(Box<Experiment<'a>>),
+}
+
+impl TaskModel {
+    /// Prepares a job, with copies if its plan has them.
+    ///
+    /// # Errors
+    ///
+    /// [`NoCopies`].
+    pub fn new(plan: &StagePlan) -> Result<Self, NoCopies> {
+        let job = PlannedJob::of(plan);
+        let tasks = match plan.speculation {
+            None => Tasks::Plain(StageSchedule::new(&job)),
+            Some(copies) => {
+                let [_, policy] = spark_policies(Some(copies.multiplier), Some(copies.quantile));
+                Tasks::Copied(copied_job(plan, &job)?, policy)
+            }
+        };
+        Ok(Self { tasks, error: job.error() })
+    }
+
+    /// Returns the relative standard error of the job time due to the fitted task times.
+    pub fn error(&self) -> f64 {
+        self.error
+    }
+
+    /// Binds the job to a seed. `watch` may stop the work, also within a replication.
+    pub(crate) fn ready<'a>(&'a self, seed: u64, watch: &'a dyn Watch) -> ReadyTasks<'a> {
+        let runs = match &self.tasks {
+            Tasks::Plain(schedule) => Bound::Plain(schedule, split(seed)),
+            Tasks::Copied(job, policy) => {
+                let settings = Replications { seed, watch, ..Replications::default() };
+                Bound::Copied(Box::new(Experiment::of_known(job, std::slice::from_ref(policy), settings)))
+            }
+        };
+        ReadyTasks { runs, watch }
+    }
+}
+
+impl ReadyTasks<'_> {
+    /// Returns the name of the simulator.
+    pub(crate) fn engine(&self) -> &'static str {
+        match self.runs {
+            Bound::Plain(..) => "tasks",
+            Bound::Copied(_) => "copies",
+        }
+    }
+
+    /// Returns samples without replications.
+    pub(crate) fn nothing(&self) -> Samples {
+        Samples::new(CLOCK, &Question::default(), 0, 0)
+    }
+
+    /// Runs the replications `first .. first + count` on the calling thread, or only the first of these if the watch
+    /// stops the run. Each time is kept.
+    ///
+    /// # Errors
+    ///
+    /// [`ExperimentError::Run`] for a replication that does not end.
+    pub(crate) fn replicate(&self, first: u64, count: u64) -> Result<Samples, ExperimentError> {
+        let mut samples = self.nothing().starting_at(first);
+        let mut push = |job_s: f64| {
+            let ticks = ticks_of(job_s);
+            samples.replications += 1;
+            samples.endings[0] += 1;
+            samples.passage.push(ticks);
+            samples.passage_histogram.push(ticks);
+            samples.passage_times.push(ticks);
+        };
+        match &self.runs {
+            Bound::Plain(schedule, key) => (first..first + count)
+                .take_while(|_| !self.watch.stopped())
+                .for_each(|replication| push(schedule.run(*key, replication).job_s)),
+            Bound::Copied(experiment) => experiment.outcomes(first, count)?.iter().for_each(|run| push(run[0].job_s)),
+        }
+        Ok(samples)
+    }
+}
+
+/// Returns a planned job in the form that runs with copies.
+///
+/// # Errors
+///
+/// [`NoCopies`].
+pub(super) fn copied_job(plan: &StagePlan, job: &PlannedJob) -> Result<KnownJob, NoCopies> {
+    if let Some(why) = job.no_copies() {
+        return Err(NoCopies::Job(why));
+    }
+    let tasks: u64 = job.stages.iter().map(|stage| u64::from(stage.tasks())).sum();
+    if tasks > MAX_TASKS {
+        return Err(NoCopies::TooManyTasks { tasks, most: MAX_TASKS });
+    }
+    Ok(known_job(job, plan.hosts()))
+}
