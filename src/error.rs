@@ -156,6 +156,7 @@ converts![
     // studies
     crate::KeyProblem,
     crate::StudyError,
+    crate::job_time::NoCopies,
     crate::answer::AnswerError,
     crate::answer::NeedsReplications,
     crate::compare::CompareRunError,
@@ -170,6 +171,7 @@ converts![
     crate::sweep::StoreError,
     // report
     crate::report::JsonError,
+    crate::report::SimulateError,
     crate::report::PlotError,
     #[cfg(feature = "cli")]
     crate::report::PngError,

@@ -13,7 +13,7 @@ pub use crate::optimize::Optimization;
 #[doc(no_inline)]
 pub use crate::plan::{DataSize, JobPlan, Planned, Planning};
 #[doc(no_inline)]
-pub use crate::report::{Document, EstimateJob, EstimatedJob, Report, ReportSimulation};
+pub use crate::report::{Document, EstimateJob, EstimatedJob, Report, ReportSimulation, ReportStudy};
 #[doc(no_inline)]
 pub use crate::sensitivity::Sensitivity;
 #[doc(no_inline)]

@@ -8,7 +8,6 @@ use tailspn::formats::jani::{self, Property};
 use tailspn::formats::pipe::{self, Dialect, ReadOptions, Reading};
 use tailspn::formats::{Format, options_beside, read_bytes as read_net_bytes, read_large};
 use tailspn::net::Net;
-use tailspn::sim::{Prepared, Question};
 use tailspn::subject::{ParameterError, names_in_a_sentence, with_parameters};
 use tailspn_common::bounded;
 
@@ -192,14 +191,6 @@ fn replace_parameters(net: Net, values: &[(String, f64)]) -> Result<Net, Failure
 /// Compiles a net.
 pub(crate) fn compile_net(net: &Net) -> Result<Program, Failure> {
     compile(net).map_err(|error| compile_failure(&error))
-}
-
-/// Compiles a net for a question; with `fold`, equal parts are folded. `steady` is true for the long run.
-pub(crate) fn prepare(net: &Net, question: &Question, fold: bool, steady: bool) -> Result<Prepared, Failure> {
-    let with = if steady { Prepared::new } else { Prepared::for_replications };
-    // problems refer to the net as it was read
-    let prepared = with(net, question, fold).or_else(|_| with(net, question, false));
-    prepared.map_err(|error| compile_failure(&error))
 }
 
 /// Explains why a net does not compile.

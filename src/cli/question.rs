@@ -4,6 +4,7 @@
 use tailspn::compile::{Code, lower, lower_reward};
 use tailspn::net::expr::ExprError;
 use tailspn::net::{Expr, Net};
+use tailspn::report::SimulationQuestion;
 use tailspn::sim::{Goal, Group, Question, Reward, Snapshot};
 use tailspn::subject::names_in_a_sentence;
 
@@ -12,29 +13,13 @@ use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::values::fits;
 
-/// A question, with the words for it in reports.
-#[derive(Clone, Debug)]
-pub(crate) struct WordedQuestion {
-    pub(crate) question: Question,
-    /// The goal in words.
-    pub(crate) goal: String,
-    /// The expressions of the snapshots as text, in the order of the question.
-    pub(crate) snapshots: Vec<String>,
-}
-
-impl WordedQuestion {
-    /// Makes the horizon the goal of the replications.
-    pub(crate) fn seek_horizon(&mut self) {
-        (self.question.goal, self.goal) = horizon();
-    }
-}
-
-fn horizon() -> (Goal, String) {
+/// The goal of replications that end at the horizon, with its words.
+pub(crate) fn horizon() -> (Goal, String) {
     (Goal::Horizon, "the horizon".to_owned())
 }
 
 /// Parses the question about a net.
-pub(crate) fn ask(net: &Net, args: &QuestionArgs) -> Result<WordedQuestion, Failure> {
+pub(crate) fn ask(net: &Net, args: &QuestionArgs) -> Result<SimulationQuestion, Failure> {
     let mut parser = Parser { net, notes: Vec::new() };
     let (goal, goal_words) = parser.goal(args);
     let mut at = args.at.clone();
@@ -62,7 +47,7 @@ pub(crate) fn ask(net: &Net, args: &QuestionArgs) -> Result<WordedQuestion, Fail
     }
     let late = if from > 0.0 { format!(", not before {from} s") } else { String::new() };
     let goal = args.before.words(&goal_words) + &late;
-    Ok(WordedQuestion { question, goal, snapshots: at.into_iter().map(|(_, text)| text).collect() })
+    Ok(SimulationQuestion { question, goal, snapshots: at.into_iter().map(|(_, text)| text).collect() })
 }
 
 /// Returns a problem for every value of an option with the name of an earlier one.

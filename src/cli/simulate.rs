@@ -1,25 +1,27 @@
 //! `simulate`: replications of a net, and their results.
 
 use tailspn::estimate::StopRule;
-use tailspn::report::{AnswerMethod, NetNames, Subject, count, simulation_report};
+use tailspn::report::{
+    AnswerBy, AnswerMethod, ExactBy, LongRunLength, NetSimulation, SimulateError, SimulatedNet, SimulationQuestion,
+    SimulationReport, SimulationSettings, SteadyReport, UsedMethod, count, counted,
+};
 use tailspn::share::ShareError;
 use tailspn::sim::{
-    Backend, Ending, EngineChoice, Ensemble, Goal, PATIENCE, Prepared, Quantity, Question, Run, RunError, SEARCH,
-    limit_firings, reaches_goal, run as replicate,
+    Backend, BatchAverages, Ending, Ensemble, Goal, Quantity, Question, Run, RunError, SimulationError, SteadyError,
+    SteadyRunError, Target,
 };
-use tailspn::watch::{TimeLimit, Watch};
+use tailspn::watch::TimeLimit;
 
 use crate::cli::args::{Method, SimulateArgs};
-use crate::cli::exact_answer;
+use crate::cli::exact::answer_failure;
 use crate::cli::exit::Exit;
-use crate::cli::load::{prepare, read_net};
+use crate::cli::load::{compile_failure, read_net};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
 use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::preparation::Preparation;
-use crate::cli::question::{WordedQuestion, ask};
-use crate::cli::steady;
-use crate::cli::targets::{Wanted, of_ensemble, targets, tell_unmet};
+use crate::cli::question::ask;
+use crate::cli::targets::{Wanted, of_ensemble, targets, tell_unmet, tell_unmet_in};
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
 /// Default number of replications.
@@ -35,58 +37,122 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     terminal.brief_warnings(&loaded.warnings);
     let mut asked = ask(&loaded.net, &args.question)?;
     let targets = targets(args, &loaded.net, &mut asked)?;
-    // the tasks of a schedule are not folded
-    let fold = !args.no_fold && args.engine.0 != EngineChoice::Schedule;
-    let mut prepared = prepare(&loaded.net, &asked.question, fold, args.steady)?;
+    let settings = settings(args, &targets, terminal);
+    let simulation = NetSimulation::new(&loaded.net, &asked, &settings).map_err(|error| compile_failure(&error))?;
     catch_interrupt(terminal);
     preparation.end();
-    let method = match args.method {
-        Method::Exact => return exact_answer::run(args, &loaded.net, &prepared, &asked, terminal),
-        Method::Auto => exact_answer::offer(args, prepared.net(&loaded.net), &prepared.program, &prepared.question),
-        Method::Simulate => AnswerMethod::simulation(),
-    };
+    if args.method != Method::Exact {
+        may_simulate(args, terminal)?;
+    }
+    let progress = Progress::new(terminal.shows_progress(), "replications");
+    let watch = TimeLimit::new(&progress, terminal.left_of(args.run.max_time));
+    let found = simulation.run(&watch).map_err(|error| not_simulated(error, &targets))?;
+    drop(progress);
+    match found {
+        SimulatedNet::Replications(report, run) => print(&report, run.as_ref(), args, &asked, &targets, terminal),
+        SimulatedNet::LongRuns(report, runs, is_partial) => {
+            print_long_runs(&report, &runs, args, terminal)?;
+            if is_partial {
+                terminal.tell("stopped early; the means are computed from the completed parts");
+            }
+            tell_unmet_in(&runs, &targets, args.run.level, terminal);
+            Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
+        }
+    }
+}
+
+/// Checks what replications and long runs need besides the net.
+fn may_simulate(args: &SimulateArgs, terminal: &Terminal) -> Result<(), Failure> {
     if args.steady && args.place.backend.0 == Backend::Gpu {
         return Err(Failure::helped(Exit::Gpu, "`--steady` runs on the CPU only", "remove `--backend gpu`"));
     }
-    if args.steady {
-        return steady::run(args, &loaded.net, &prepared, &asked.question, &targets, method, terminal);
+    match args.samples.as_ref().filter(|_| !args.steady && !terminal.share().is_part()) {
+        Some(path) => may_write(path, args.force),
+        None => Ok(()),
     }
-    if let Some(path) = args.samples.as_ref().filter(|_| !terminal.share().is_part()) {
-        may_write(path, args.force)?;
-    }
-    let keep = args.samples.is_some() || terminal.keeps_samples();
-    let ensemble = Ensemble {
-        keep,
-        share: terminal.share().clone(),
-        targets: prepared.targets(&of_ensemble(&targets)),
-        ..ensemble(args)
+}
+
+fn settings(args: &SimulateArgs, targets: &[Wanted], terminal: &Terminal) -> SimulationSettings {
+    let by = match args.method {
+        Method::Auto => AnswerBy::Auto,
+        Method::Exact => AnswerBy::Exact,
+        Method::Simulate => AnswerBy::Simulation,
     };
-    let progress = Progress::new(terminal.shows_progress(), "replications");
-    let watch = TimeLimit::new(&progress, terminal.left_of(args.run.max_time));
-    be_patient(&mut prepared, &asked.goal, &ensemble, PATIENCE, &watch)?;
-    seek_goal(&prepared, &asked.goal, &ensemble, &targets, &watch)?;
-    let run = replicate(&prepared.program, &prepared.question, &ensemble, &watch);
-    drop(progress);
-    let found = prepared.unfold(run.map_err(|error| failure(&error))?);
+    let wants_runs = by == AnswerBy::Exact && (args.reps.is_some() || args.wants_errors());
+    let needs_replications = wants_runs
+        .then_some("--reps, --rel-error and --abs-error need replications")
+        .or(args.samples.is_some().then_some("--samples needs replications"));
+    let long_runs = args.steady.then_some(LongRunLength { runs: args.steady_runs, firings: args.steady_firings });
+    let every: Vec<Target> = targets.iter().map(|wanted| wanted.target).collect();
+    let ensemble = Ensemble {
+        replications: args.reps.unwrap_or(REPLICATIONS),
+        stop: stop_rule(args.stop_error(), args.reps, args.run.level),
+        seed: args.run.seed.unwrap_or(0),
+        threads: args.run.threads,
+        engine: args.engine.0,
+        backend: args.place.backend.0,
+        adapter: args.place.adapter.clone(),
+        keep: args.samples.is_some() || terminal.keeps_samples(),
+        share: terminal.share().clone(),
+        targets: if args.steady { every } else { of_ensemble(targets) },
+        ..Ensemble::default()
+    };
+    let (unfolded, level) = (args.no_fold, args.run.level);
+    SimulationSettings { by, needs_replications, long_runs, unfolded, ensemble, level }
+}
+
+/// Prints the results of replications, or of an exact answer in their place.
+fn print(
+    report: &SimulationReport,
+    run: Option<&Run>,
+    args: &SimulateArgs,
+    asked: &SimulationQuestion,
+    targets: &[Wanted],
+    terminal: &Terminal,
+) -> Result<Exit, Failure> {
+    let Some(run) = run else {
+        terminal.report(report, &args.print)?;
+        draw_report(report, &args.plots, args.force, terminal)?;
+        return Ok(Exit::Success);
+    };
     if terminal.share().is_part() {
         return Err(Failure::part());
     }
-    let names = NetNames::of(&loaded.net);
-    let subject = Subject { goal: &asked.goal, snapshots: &asked.snapshots, ..names.subject(loaded.net.name()) };
-    let advice = exact_answer::advice(&method);
-    let question = Question { max_firings: prepared.question.max_firings, ..asked.question.clone() };
-    let mut report = simulation_report(&found, &question, &subject, args.run.level);
-    report.method = method;
     if let Some(path) = &args.samples {
-        write_file(path, samples_text(&found).as_bytes(), args.force)?;
+        write_file(path, samples_text(run).as_bytes(), args.force)?;
     }
-    terminal.samples(times_s(&found));
-    terminal.report(&report, &args.print)?;
-    remarks(&found, &asked, terminal);
-    tell_unmet(&found, &targets, args.run.level, terminal);
-    advice.iter().for_each(|advice| terminal.tell(advice));
-    draw_report(&report, &args.plots, args.force, terminal)?;
-    Ok(end_of(&found))
+    terminal.samples(times_s(run));
+    terminal.report(report, &args.print)?;
+    remarks(run, asked, terminal);
+    tell_unmet(run, targets, args.run.level, terminal);
+    advise(&report.method, terminal);
+    draw_report(report, &args.plots, args.force, terminal)?;
+    Ok(end_of(run))
+}
+
+/// Prints the results of long runs, or of an exact answer in their place.
+fn print_long_runs(
+    report: &SteadyReport,
+    runs: &[BatchAverages],
+    args: &SimulateArgs,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    terminal.report(report, &args.print)?;
+    if runs.is_empty() {
+        return draw_report(report, &args.plots, args.force, terminal);
+    }
+    advise(&report.method, terminal);
+    Ok(())
+}
+
+/// Tells about an exact answer that would be faster.
+fn advise(method: &AnswerMethod, terminal: &Terminal) {
+    let Some(exact) = method.exact.filter(|_| method.used == UsedMethod::Simulation) else { return };
+    let why = match (exact, method.states) {
+        (ExactBy::States, Some(states)) => format!("the net has only {}", counted(states as u64, "state")),
+        (exact, _) => format!("the net is {}", exact.name()),
+    };
+    terminal.tell(&format!("note: {why}: an exact answer would be faster than replications (--method exact)"));
 }
 
 /// Returns the exit status of the process after a run.
@@ -100,61 +166,47 @@ pub(crate) fn stop_rule(rel_error: Option<f64>, reps: Option<u64>, level: f64) -
     rel_error.map(|rel_error| StopRule { rel_error, level, max_reps, ..StopRule::default() })
 }
 
-fn ensemble(args: &SimulateArgs) -> Ensemble {
-    Ensemble {
-        replications: args.reps.unwrap_or(REPLICATIONS),
-        stop: stop_rule(args.stop_error(), args.reps, args.run.level),
-        seed: args.run.seed.unwrap_or(0),
-        threads: args.run.threads,
-        engine: args.engine.0,
-        backend: args.place.backend.0,
-        adapter: args.place.adapter.clone(),
-        ..Ensemble::default()
+/// Explains why there is no result.
+fn not_simulated(error: SimulateError, targets: &[Wanted]) -> Failure {
+    let refuse = |message: String, help: &str| Failure::helped(Exit::Refused, message, help);
+    match error {
+        SimulateError::Compile(error) => compile_failure(&error),
+        SimulateError::Exact(error) => answer_failure(error),
+        SimulateError::NeedsReplications(_) => refuse(error.to_string(), "use `--method simulate`"),
+        SimulateError::LongRuns(SteadyRunError::Steady(error)) => no_long_run(&error),
+        SimulateError::Replications(SimulationError::Run(error)) => failure(&error),
+        SimulateError::Replications(SimulationError::Endless { firings, goal }) => refuse(
+            format!("the net does not stop: after {} firings it has not reached {goal}", count(firings.into())),
+            "use --horizon T for a fixed time span, --steady for the long run, --until EXPR for another goal, or a larger --max-firings N",
+        ),
+        SimulateError::Replications(SimulationError::Unreached { replications, goal }) => {
+            let time = targets.iter().find(|wanted| wanted.target.quantity == Quantity::Time);
+            let error = time.map_or_else(String::new, |time| format!(" with an error of {}", time.asked()));
+            let searched = count(replications.into());
+            refuse(
+                format!(
+                    "none of the first {searched} replications reached {goal}, so the mean time to it cannot be estimated{error}"
+                ),
+                "use --reps N without --rel-error to see the probability of the goal and the reasons why replications end",
+            )
+        }
+        other => Failure::plain(Exit::Internal, other.to_string()),
     }
 }
 
-/// Sets a limit on the firings of a net that may never reach its goal, and checks with one replication that the
-/// net does not exceed the limit.
-fn be_patient(
-    prepared: &mut Prepared,
-    goal: &str,
-    ensemble: &Ensemble,
-    patience: u64,
-    watch: &dyn Watch,
-) -> Result<(), Failure> {
-    let Prepared { program, question, .. } = prepared;
-    let stops = limit_firings(program, question, ensemble, patience, watch).map_err(|error| failure(&error))?;
-    if stops {
-        return Ok(());
+fn no_long_run(error: &SteadyError) -> Failure {
+    let note = Note::problem(error.to_string());
+    match error {
+        SteadyError::Dead { .. } => {
+            Failure::new(Exit::Refused, note.with_help("without --steady, the result is the time to the dead marking"))
+        }
+        SteadyError::Fault(_) => Failure::new(Exit::Model, note),
+        SteadyError::Stopped if interrupted() => Failure::new(Exit::Interrupted, note),
+        SteadyError::Stopped => {
+            Failure::new(Exit::Refused, note.with_help("increase --max-time or reduce --steady-firings"))
+        }
+        _ => Failure::new(Exit::Refused, note),
     }
-    let message = format!("the net does not stop: after {} firings it has not reached {goal}", count(patience.into()));
-    let help = "use --horizon T for a fixed time span, --steady for the long run, --until EXPR for another goal, or a larger --max-firings N";
-    Err(Failure::helped(Exit::Refused, message, help))
-}
-
-/// Searches for a replication that reaches the goal. If no replication reaches the goal, a run for a given error of the
-/// mean time would take very long.
-fn seek_goal(
-    prepared: &Prepared,
-    goal: &str,
-    ensemble: &Ensemble,
-    targets: &[Wanted],
-    watch: &dyn Watch,
-) -> Result<(), Failure> {
-    let reached = reaches_goal(&prepared.program, &prepared.question, ensemble, watch);
-    let time = targets.iter().find(|wanted| wanted.target.quantity == Quantity::Time);
-    let Some(time) = time.filter(|_| !matches!(reached, Ok(true))) else {
-        return reached.map(drop).map_err(|error| failure(&error));
-    };
-    reached.map_err(|error| failure(&error))?;
-    let message = format!(
-        "none of the first {} replications reached {goal}, so the mean time to it cannot be estimated with an error of {}",
-        count(SEARCH[1].into()),
-        time.asked()
-    );
-    let help =
-        "use --reps N without --rel-error to see the probability of the goal and the reasons why replications end";
-    Err(Failure::helped(Exit::Refused, message, help))
 }
 
 /// Explains to the user why the simulation did not run.
@@ -204,7 +256,7 @@ pub(crate) fn times_s(run: &Run) -> impl Iterator<Item = f64> {
 }
 
 /// Prints remarks that a reader of the numbers should know.
-fn remarks(run: &Run, asked: &WordedQuestion, terminal: &Terminal) {
+fn remarks(run: &Run, asked: &SimulationQuestion, terminal: &Terminal) {
     let samples = &run.samples;
     let reached = samples.ended(Ending::Goal);
     let question: &Question = &asked.question;
@@ -220,24 +272,5 @@ fn remarks(run: &Run, asked: &WordedQuestion, terminal: &Terminal) {
     }
     if samples.ended(Ending::Firings) > 0 {
         terminal.tell("note: --max-firings N lets replications run longer, --steady computes the long run");
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use tailspn::net::{NetBuilder, Timing};
-    use tailspn::watch::Unwatched;
-
-    #[test]
-    fn a_net_that_does_not_stop_is_refused() {
-        let mut b = NetBuilder::new("endless");
-        let place = b.place("p", 0);
-        let transition = b.transition("t", Timing::exponential(1.0));
-        b.output(transition, place, 1.0);
-        let mut prepared = Prepared::new(&b.build().unwrap(), &Question::default(), true).unwrap();
-        let refused = be_patient(&mut prepared, "the end", &Ensemble::default(), 1000, &Unwatched).unwrap_err();
-        let expected = "error: the net does not stop: after 1,000 firings it has not reached the end";
-        assert_eq!((refused.exit, refused.notes[0].brief().as_str()), (Exit::Refused, expected));
     }
 }

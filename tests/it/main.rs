@@ -99,6 +99,8 @@ mod serve_job;
 mod serve_pages;
 mod shared;
 mod signals;
+#[cfg(feature = "cli")]
+mod simulate_net;
 mod slots;
 mod solve;
 #[cfg(feature = "cli")]

@@ -29,14 +29,14 @@ fn machine() -> Result<Machine, tailspn::Error> {
     let net = Net::read(MACHINE)?;
     let until_failure = net.simulation().until("#(broken) >= 1")?.replications(50_000).seed(1).run()?;
     let month = net.simulation().until_time(720.0).tokens().throughputs().replications(2_000).seed(1).run()?;
-    let mut at = net.solution().at(&[24.0])?;
+    let at = net.solution().at(&[24.0])?;
     Ok(Machine {
         first_failure: until_failure.passage().mean(),
         exact_first_failure: net.solution().until("#(broken) >= 1")?.passage()?.mean()?,
         works_simulated: month.tokens("works")?,
         works: net.solution().steady_state()?.tokens("works")?,
         repairs_per_hour: month.throughput("repair")?,
-        works_after_a_day: at.remove(0).tokens("works")?,
+        works_after_a_day: at[0].tokens("works")?,
     })
 }
 

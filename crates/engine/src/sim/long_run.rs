@@ -1,6 +1,7 @@
 //! Steady-state averages by simulation, configured by chained calls: several independent long runs, or a single run, divided into equal parts.
 
 use std::num::NonZeroUsize;
+use std::time::{Duration, Instant};
 
 use crate::compile::{CompileError, Program, compile};
 use crate::estimate::{BatchError, Doubt, FloatMoments, Measured, StopRule, long_run_mean};
@@ -8,6 +9,7 @@ use crate::net::expr::ExprError;
 use crate::net::{LookupError, Net, PlaceKey, TransitionKey};
 use crate::sim::prepared::Prepared;
 use crate::sim::question::{Question, Reward};
+use crate::sim::record::{FoldedParts, NotFolded};
 use crate::sim::simulation::{QuestionError, index, reward};
 use crate::sim::steady::{BatchAverages, BatchLength, SteadyError, SteadyState, run_steady, run_steady_runs};
 use crate::sim::targets::{NoQuantity, Precision, Quantity, Target};
@@ -132,7 +134,7 @@ impl LongRuns<'_> {
 #[must_use = "a simulation does nothing until `run` is called"]
 pub struct SteadySimulation<'a> {
     net: &'a Net,
-    rewards: Vec<Reward>,
+    question: Question,
     runs: u64,
     firings: u64,
     seed: u64,
@@ -161,7 +163,7 @@ impl Net {
     pub fn steady_state(&self) -> SteadySimulation<'_> {
         SteadySimulation {
             net: self,
-            rewards: Vec::new(),
+            question: Question { tokens: true, throughput: true, ..Question::default() },
             runs: LONG_RUNS,
             firings: 2_000_000,
             seed: 0,
@@ -196,10 +198,22 @@ impl<'a> SteadySimulation<'a> {
     ///
     /// An unknown name, or one without a long-run mean.
     pub fn known_to(mut self, name: &str, precision: Precision) -> Result<Self, NoQuantity> {
-        let question = Question { rewards: self.rewards.clone(), ..Question::default() };
-        let quantities = Quantity::of_long_run(self.net, &question, name)?;
+        let quantities = Quantity::of_long_run(self.net, &self.question, name)?;
         self.targets.extend(quantities.into_iter().map(|quantity| Target { quantity, precision }));
         Ok(self)
+    }
+
+    /// Sets all targets at once, see [`SteadySimulation::known_to`].
+    pub fn targets(mut self, targets: Vec<Target>) -> Self {
+        self.targets = targets;
+        self
+    }
+
+    /// Asks for the averages of a question that is compiled already: its rewards, and tokens and throughputs if it has them, or if
+    /// it has no rewards either.
+    pub fn asking(mut self, question: Question) -> Self {
+        self.question = question;
+        self
     }
 
     /// Sets the maximum number of firings of all runs together, if a precision is requested. Default 2 billion.
@@ -215,7 +229,7 @@ impl<'a> SteadySimulation<'a> {
     /// An invalid expression.
     pub fn reward(mut self, name: &str, rate: &str) -> Result<Self, ExprError> {
         let rate = self.net.reward_code(rate)?;
-        reward(&mut self.rewards, name).rate = Some(rate);
+        reward(&mut self.question.rewards, name).rate = Some(rate);
         Ok(self)
     }
 
@@ -232,7 +246,7 @@ impl<'a> SteadySimulation<'a> {
         value: &str,
     ) -> Result<Self, QuestionError> {
         let impulse = (index(self.net, transition)?, self.net.code(value)?);
-        reward(&mut self.rewards, name).impulses.push(impulse);
+        reward(&mut self.question.rewards, name).impulses.push(impulse);
         Ok(self)
     }
 
@@ -273,9 +287,26 @@ impl<'a> SteadySimulation<'a> {
     ///
     /// All variants of [`SteadyRunError`].
     pub fn run(self) -> Result<SteadyResult, SteadyRunError> {
-        let question =
-            Question { rewards: self.rewards.clone(), tokens: true, throughput: true, ..Question::default() };
-        let prepared = Prepared::new(self.net, &question, self.fold)?;
+        let prepared = self.prepared()?;
+        self.run_prepared(&prepared)
+    }
+
+    /// Compiles the net, with equal parts folded.
+    ///
+    /// # Errors
+    ///
+    /// A net that cannot be compiled.
+    pub fn prepared(&self) -> Result<Prepared, CompileError> {
+        Prepared::new(self.net, &self.question, self.fold)
+    }
+
+    /// Runs the net that [`SteadySimulation::prepared`] compiled.
+    ///
+    /// # Errors
+    ///
+    /// [`SteadyRunError::Steady`].
+    pub fn run_prepared(self, prepared: &Prepared) -> Result<SteadyResult, SteadyRunError> {
+        let started = Instant::now();
         let long = LongRuns {
             rewards: &prepared.question.rewards,
             runs: self.runs,
@@ -290,8 +321,11 @@ impl<'a> SteadySimulation<'a> {
         let program = compile(self.net)?;
         let unfired = enabled_but_unfired(&program, &runs, self.seed, self.watch)?;
         let unfired = unfired.into_iter().map(|t| program.transition_names[t as usize].to_owned()).collect();
-        let rewards = self.rewards.into_iter().map(|reward| reward.name).collect();
-        Ok(SteadyResult { net: self.net.clone(), runs, rewards, level: self.level, unfired })
+        let Self { net, question, runs: planned, level, seed, .. } = self;
+        let (folded, not_folded) = (prepared.folded_parts(), prepared.not_folded().to_vec());
+        let wall = started.elapsed();
+        let net = net.clone();
+        Ok(SteadyResult { net, question, planned, runs, level, unfired, seed, wall, folded, not_folded })
     }
 }
 
@@ -299,9 +333,15 @@ impl<'a> SteadySimulation<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SteadyResult {
     net: Net,
+    question: Question,
+    /// Planned number of runs.
+    planned: u64,
     runs: Vec<BatchAverages>,
-    rewards: Vec<String>,
     level: f64,
+    seed: u64,
+    wall: Duration,
+    folded: Option<FoldedParts>,
+    not_folded: Vec<NotFolded>,
     /// Ids of transitions that were enabled but never fired.
     unfired: Vec<String>,
 }
@@ -316,6 +356,41 @@ impl SteadyResult {
     /// no interval, because the effect of these transitions was not observed.
     pub fn unfired(&self) -> &[String] {
         &self.unfired
+    }
+
+    /// The question: its rewards, and whether it asks for tokens and throughputs.
+    pub fn question(&self) -> &Question {
+        &self.question
+    }
+
+    /// Confidence level of all intervals.
+    pub fn level(&self) -> f64 {
+        self.level
+    }
+
+    /// Seed of the runs.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Wall time of the runs.
+    pub fn wall(&self) -> Duration {
+        self.wall
+    }
+
+    /// Folded parts of the net; none if it ran unfolded.
+    pub fn folded_parts(&self) -> Option<FoldedParts> {
+        self.folded
+    }
+
+    /// Similar parts of the net that were not folded.
+    pub fn not_folded(&self) -> &[NotFolded] {
+        &self.not_folded
+    }
+
+    /// True if runs are missing or incomplete, because the watch stopped them.
+    pub fn is_partial(&self) -> bool {
+        (self.runs.len() as u64) < self.planned || self.runs.iter().any(|run| run.cut_short)
     }
 
     /// The averages of the parts of each run.
@@ -367,8 +442,8 @@ impl SteadyResult {
     ///
     /// A name that the question does not have.
     pub fn reward(&self, name: &str) -> Result<Measured, LookupError> {
-        let known = || self.rewards.iter().map(String::as_str);
-        let at = self.rewards.iter().position(|own| own == name);
+        let known = || self.question.rewards.iter().map(|reward| reward.name.as_str());
+        let at = known().position(|own| own == name);
         let at = at.ok_or_else(|| LookupError::unknown("reward", name, known()))?;
         Ok(self.mean(&self.series(at, |run| &run.rewards)))
     }
@@ -395,10 +470,10 @@ impl SteadyResult {
 
 impl std::fmt::Debug for SteadySimulation<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { net, rewards, runs, firings, seed, .. } = self;
+        let Self { net, question, runs, firings, seed, .. } = self;
         f.debug_struct("SteadySimulation")
             .field("net", &net.name())
-            .field("rewards", rewards)
+            .field("rewards", &question.rewards)
             .field("runs", runs)
             .field("firings", firings)
             .field("seed", seed)

@@ -3,7 +3,7 @@
 //! Questions are in the user's terms (expressions, names, seconds). [`run()`](crate::sim::run()) executes the run.
 
 use std::num::NonZeroUsize;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::compile::{Code, CompileError, lower, lower_reward};
 use crate::estimate::StopRule;
@@ -48,6 +48,8 @@ pub struct Simulation<'a> {
     goal: String,
     /// The markings to avoid, as text.
     avoid: Option<String>,
+    /// True if `goal` also says what to avoid and from when the goal counts.
+    words_are_complete: bool,
     /// The expressions of the snapshots as text, in the order of the question.
     snapshots: Vec<String>,
     ensemble: Ensemble,
@@ -93,6 +95,7 @@ impl Net {
             question: Question::default(),
             goal: "the dead marking".to_owned(),
             avoid: None,
+            words_are_complete: false,
             snapshots: Vec::new(),
             ensemble: Ensemble::default(),
             level: 0.95,
@@ -244,6 +247,17 @@ impl<'a> Simulation<'a> {
         Ok(self)
     }
 
+    /// Asks a question that is compiled already; replaces the question so far. `goal` is the goal in words, and `snapshots` are the
+    /// expressions of the snapshots, for reports.
+    pub fn asking(self, question: Question, goal: impl Into<String>, snapshots: Vec<String>) -> Self {
+        Self { question, goal: goal.into(), avoid: None, snapshots, words_are_complete: true, ..self }
+    }
+
+    /// Sets the number of replications, their seed and all other settings of the run at once.
+    pub fn ensemble(self, ensemble: Ensemble) -> Self {
+        Self { ensemble, ..self }
+    }
+
     /// Sets the number of replications. Default 10,000.
     pub fn replications(mut self, replications: u64) -> Self {
         self.ensemble.replications = replications;
@@ -348,16 +362,35 @@ impl<'a> Simulation<'a> {
     ///
     /// All variants of [`SimulationError`].
     pub fn run(self) -> Result<SimulationResult, SimulationError> {
-        let Self { net, mut question, mut goal, avoid, snapshots, mut ensemble, level, fold, watch } = self;
-        if let Some(avoid) = avoid {
-            goal += &format!(", avoiding {avoid}");
-        }
-        if question.earliest > 0.0 {
-            goal += &format!(", not before {} s", question.earliest);
-        }
-        let watch = &TimeLimit::new(watch, ensemble.max_wall.take());
-        let mut prepared =
-            Prepared::for_replications(net, &question, fold && ensemble.engine != EngineChoice::Schedule)?;
+        let started = Instant::now();
+        let prepared = self.prepared()?;
+        self.run_since(started, prepared)
+    }
+
+    /// Compiles the net for the question, with equal parts folded.
+    ///
+    /// # Errors
+    ///
+    /// A net that cannot be compiled.
+    pub fn prepared(&self) -> Result<Prepared, CompileError> {
+        // the tasks of a schedule are not folded
+        let fold = self.fold && self.ensemble.engine != EngineChoice::Schedule;
+        Prepared::for_replications(self.net, &self.question, fold)
+    }
+
+    /// Runs the replications of the net that [`Simulation::prepared`] compiled.
+    ///
+    /// # Errors
+    ///
+    /// All variants of [`SimulationError`].
+    pub fn run_prepared(self, prepared: Prepared) -> Result<SimulationResult, SimulationError> {
+        self.run_since(Instant::now(), prepared)
+    }
+
+    fn run_since(self, started: Instant, mut prepared: Prepared) -> Result<SimulationResult, SimulationError> {
+        let goal = self.goal_in_words();
+        let Self { net, mut question, snapshots, mut ensemble, level, watch, .. } = self;
+        let watch = &TimeLimit::at(watch, ensemble.max_wall.take().map(|wall| started + wall));
         ensemble.targets = prepared.targets(&ensemble.targets);
         if !limit_firings(&prepared.program, &mut prepared.question, &ensemble, PATIENCE, watch)? {
             return Err(SimulationError::Endless { firings: PATIENCE, goal });
@@ -368,6 +401,20 @@ impl<'a> Simulation<'a> {
         let run = prepared.unfold(run(&prepared.program, &prepared.question, &ensemble, watch)?);
         question.max_firings = prepared.question.max_firings;
         Ok(SimulationResult::new(net.clone(), run, question, Words { goal, snapshots }, level))
+    }
+
+    fn goal_in_words(&self) -> String {
+        let mut goal = self.goal.clone();
+        if self.words_are_complete {
+            return goal;
+        }
+        if let Some(avoid) = &self.avoid {
+            goal += &format!(", avoiding {avoid}");
+        }
+        if self.question.earliest > 0.0 {
+            goal += &format!(", not before {} s", self.question.earliest);
+        }
+        goal
     }
 }
 

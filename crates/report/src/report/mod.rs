@@ -107,6 +107,7 @@ mod sensitivity;
 #[cfg(feature = "plots")]
 mod sensitivity_plot;
 mod simulated;
+mod simulating;
 mod simulation_document;
 mod solve;
 mod solve_document;
@@ -122,6 +123,7 @@ mod steady;
 mod stragglers_plot;
 mod structure;
 mod structure_document;
+mod studied;
 pub(crate) mod summary;
 pub(crate) mod sweep;
 mod sweep_document;
@@ -194,6 +196,10 @@ pub use remaining::{DoneByRow, RemainingBasis, RemainingReport, RemainingStageRo
 #[cfg(feature = "schema")]
 pub use schema::{LINE_SCHEMAS, NamedSchema, PLAN_SCHEMAS};
 pub use simulated::{NetNames, ReportSimulation};
+pub use simulating::{
+    AnswerBy, LongRunLength, NetSimulation, SimulateError, SimulatedNet, SimulationQuestion, SimulationSettings,
+    simulate_net,
+};
 pub use solve::{
     CoverabilityRow, DeadMarkings, ExchangedParts, FoldedStates, Hidden, LivenessRow, MarkingBound, MethodRow,
     PropertyRow, SolveReport, StateSpaceRow, UnboundedRow, VerdictRow, ZeroRateRow, solve_report,
@@ -210,6 +216,7 @@ pub use structure::{
     BoundRow, DeadlockRow, Entry, FlowRow, FlowRows, Matrices, Sections, SetRow, SetRows, StructureReport,
     ThroughputRow, Verdict, Weight, structure_report,
 };
+pub use studied::ReportStudy;
 pub use summary::{
     DeviceSummary, EndingCounts, GroupRow, NetSummary, ProvenanceSummary, QuestionSummary, Row, SimulationReport,
     SnapshotRow, Subject, simulation_report,

@@ -1,9 +1,10 @@
-//! The report of a simulation that was run by [`Net::simulation`].
+//! The reports of simulations that were run by [`Net::simulation`] and [`Net::steady_state`].
 
 use crate::compile::Ids;
-use crate::net::Net;
+use crate::net::{Net, Timing, Transition};
+use crate::report::steady::{SteadyReport, SteadySettings, steady_report};
 use crate::report::summary::{SimulationReport, Subject, simulation_report};
-use crate::sim::SimulationResult;
+use crate::sim::{SimulationResult, SteadyResult};
 
 /// The ids of the places, transitions and token classes of a net, for reports.
 #[derive(Clone, Debug)]
@@ -32,6 +33,9 @@ impl NetNames {
 
 /// Makes the report of a simulation, which has text, a page, CSV and JSON.
 pub trait ReportSimulation {
+    /// The report: [`SimulationReport`] of replications, [`SteadyReport`] of long runs.
+    type Report;
+
     /// Returns the results as `tailspn simulate` reports them.
     ///
     /// ```
@@ -50,14 +54,45 @@ pub trait ReportSimulation {
     /// assert_eq!(report.question.goal, "#(done) >= 1");
     /// assert!(report.document().text().contains("one task of 2 s"));
     /// ```
-    fn report(&self) -> SimulationReport;
+    fn report(&self) -> Self::Report;
 }
 
 impl ReportSimulation for SimulationResult {
+    type Report = SimulationReport;
+
     fn report(&self) -> SimulationReport {
         let names = NetNames::of(self.net());
         let subject =
             Subject { goal: self.goal(), snapshots: self.snapshot_texts(), ..names.subject(self.net().name()) };
         simulation_report(self.replicated(), self.question(), &subject, self.level())
+    }
+}
+
+impl ReportSimulation for SteadyResult {
+    type Report = SteadyReport;
+
+    fn report(&self) -> SteadyReport {
+        let (net, question, unfired) = (self.net(), self.question(), self.unfired());
+        let nothing_asked = !question.tokens && !question.throughput && question.rewards.is_empty();
+        let rewards: Vec<String> = question.rewards.iter().map(|reward| reward.name.clone()).collect();
+        let has_fired =
+            |t: u32| self.runs().iter().any(|run| run.fired.get(t as usize).is_some_and(|fired| *fired > 0));
+        let is_possible = |(t, transition): &(u32, &Transition)| {
+            matches!(transition.timing, Timing::Timed { .. }) || has_fired(*t) || unfired.contains(&transition.id)
+        };
+        let possible: Vec<u32> = (0..).zip(net.transitions()).filter(is_possible).map(|(t, _)| t).collect();
+        let settings = SteadySettings {
+            tokens: question.tokens || nothing_asked,
+            throughputs: question.throughput || nothing_asked,
+            rewards: &rewards,
+            possible: &possible,
+            unfired,
+            level: self.level(),
+            seed: self.seed(),
+            wall: self.wall(),
+            folded: self.folded_parts(),
+            not_folded: self.not_folded(),
+        };
+        steady_report(self.runs(), &NetNames::of(net).subject(net.name()), &settings)
     }
 }

@@ -1,0 +1,152 @@
+//! `simulate_net` in the library: the results of the command `simulate`, without a command line.
+
+use serde_json::Value;
+use tailspn::formats::pipe::{ReadOptions, WriteOptions, read, write};
+use tailspn::net::{Net, NetBuilder, Timing};
+use tailspn::report::{
+    AnswerBy, LongRunLength, Report as _, ReportSimulation as _, SimulateError, SimulatedNet, SimulationQuestion,
+    SimulationSettings, simulate_net,
+};
+use tailspn::sim::{Ensemble, Goal, Question, Reward, SimulationError, Snapshot};
+use tailspn::watch::Unwatched;
+
+use crate::cli::data;
+
+/// A queue with room for `room` customers, which arrive at 1 and leave at 2 per second.
+fn queue(room: u32) -> Net {
+    let mut b = NetBuilder::new("queue");
+    let (free, waiting) = (b.place("free", room), b.place("waiting", 0));
+    let (arrive, serve) =
+        (b.transition("arrive", Timing::exponential(1.0)), b.transition("serve", Timing::exponential(2.0)));
+    b.input(free, arrive, 1.0);
+    b.output(arrive, waiting, 1.0);
+    b.input(waiting, serve, 1.0);
+    b.output(serve, free, 1.0);
+    b.build().unwrap()
+}
+
+fn json(found: &SimulatedNet) -> Value {
+    let text = match found {
+        SimulatedNet::Replications(report, _) => report.json(),
+        SimulatedNet::LongRuns(report, ..) => report.json(),
+    };
+    serde_json::from_str(&text.unwrap()).unwrap()
+}
+
+/// The result without what differs from run to run.
+fn timeless(mut json: Value) -> Value {
+    let object = json.as_object_mut().unwrap();
+    object.remove("wall_s");
+    if let Some(provenance) = object.get_mut("provenance").and_then(Value::as_object_mut) {
+        provenance.remove("wall_s");
+    }
+    json
+}
+
+#[test]
+fn the_command_prints_the_result_of_the_library() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("queue.xml").display().to_string();
+    std::fs::write(&path, write(&queue(3), &WriteOptions::default()).xml).unwrap();
+    let net = read(&std::fs::read(&path).unwrap(), &ReadOptions::default()).unwrap().net;
+    let full = || Goal::Marking(net.code("#(free) = 0").unwrap());
+    let until_full = || SimulationQuestion {
+        question: Question { goal: full(), ..Question::default() },
+        goal: "#(free) = 0".to_owned(),
+        snapshots: Vec::new(),
+    };
+    let averages = SimulationQuestion {
+        question: Question {
+            goal: Goal::Horizon,
+            horizon: Some(5.0),
+            tokens: true,
+            snapshots: vec![Snapshot { time: 2.0, value: net.code("#(waiting)").unwrap() }],
+            ..Question::default()
+        },
+        goal: "the horizon".to_owned(),
+        snapshots: vec!["#(waiting)".to_owned()],
+    };
+    let reward = Reward { name: "busy".to_owned(), rate: net.reward_code("#(waiting) > 0").ok(), impulses: Vec::new() };
+    let busy = SimulationQuestion {
+        question: Question { rewards: vec![reward], ..Question::default() },
+        ..SimulationQuestion::default()
+    };
+    let replications = |by| SimulationSettings {
+        by,
+        ensemble: Ensemble { replications: 500, seed: 3, ..Ensemble::default() },
+        ..SimulationSettings::default()
+    };
+    let long = |by| SimulationSettings {
+        long_runs: Some(LongRunLength { runs: 4, firings: Some(200_000) }),
+        ..replications(by)
+    };
+    let for_averages = ["--horizon=5", "--tokens", "--at=2:#(waiting)"];
+    let steady = ["--steady", "--steady-runs=4", "--steady-firings=200000", "--reward=busy=#(waiting) > 0"];
+    let until = ["--until=#(free) = 0"];
+    for (question, settings, args) in [
+        (until_full(), replications(AnswerBy::Auto), &until[..]),
+        (until_full(), replications(AnswerBy::Simulation), &until[..]),
+        (until_full(), replications(AnswerBy::Exact), &until[..]),
+        (averages.clone(), replications(AnswerBy::Auto), &for_averages[..]),
+        (averages, replications(AnswerBy::Exact), &for_averages[..]),
+        (busy.clone(), long(AnswerBy::Auto), &steady[..]),
+        (busy, long(AnswerBy::Exact), &steady[..]),
+    ] {
+        let found = simulate_net(&net, &question, &settings, &Unwatched).unwrap();
+        let (method, reps): (_, &[&str]) = match settings.by {
+            AnswerBy::Auto => ("auto", &["--reps=500"]),
+            AnswerBy::Simulation => ("simulate", &["--reps=500"]),
+            AnswerBy::Exact => ("exact", &[]),
+        };
+        let reps = if settings.long_runs.is_some() { &[] } else { reps };
+        let method = ["simulate", &path, "--json", "--seed=3", "--method", method];
+        let printed = data(&[&method[..], args, reps].concat());
+        assert_eq!(
+            timeless(json(&found)),
+            timeless(serde_json::from_str(&printed).unwrap()),
+            "{args:?} {:?}",
+            settings.by
+        );
+    }
+}
+
+/// The stationary distribution of the queue has weights 1, 1/2, 1/4, 1/8: it is busy for 7/15 of the time.
+#[test]
+fn a_result_of_long_runs_has_a_report() {
+    let net = queue(3);
+    let runs = net.steady_state().reward("busy", "#(waiting) > 0").unwrap().firings(400_000).run().unwrap();
+    let report = runs.report();
+    let busy = &report.rewards[0].quantity;
+    let error = busy.half_width().unwrap() / 1.96;
+    assert!((busy.value - 7.0 / 15.0).abs() < 5.0 * error && error < 0.01, "{busy}");
+    assert_eq!((report.tokens.len(), report.throughputs.len(), runs.is_partial()), (2, 2, false));
+    assert!(report.document().text().contains("busy"));
+}
+
+#[test]
+fn questions_without_an_answer_have_their_reason() {
+    let mut b = NetBuilder::new("endless");
+    let place = b.place("p", 0);
+    let transition = b.transition("t", Timing::exponential(1000.0));
+    b.output(transition, place, 1.0);
+    let endless = b.build().unwrap();
+    let asked = SimulationQuestion::default();
+    let settings = SimulationSettings::default();
+    let refused =
+        |net: &Net, settings: &SimulationSettings| simulate_net(net, &asked, settings, &Unwatched).unwrap_err();
+    let error = refused(&endless, &settings);
+    assert!(
+        matches!(error, SimulateError::Replications(SimulationError::Endless { firings: 10_000_000, .. })),
+        "{error}"
+    );
+    let message = "the net does not stop: after 10000000 firings it has not reached the dead marking";
+    assert_eq!(error.to_string(), message);
+    let needs = SimulationSettings {
+        by: AnswerBy::Exact,
+        needs_replications: Some("samples are needed"),
+        ..SimulationSettings::default()
+    };
+    assert_eq!(refused(&queue(2), &needs), SimulateError::NeedsReplications("samples are needed"));
+    let exact = SimulationSettings { by: AnswerBy::Exact, ..settings };
+    assert!(matches!(refused(&endless, &exact), SimulateError::Exact(_)));
+}
