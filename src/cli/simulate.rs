@@ -49,7 +49,7 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     let found = simulation.run(&watch).map_err(|error| not_simulated(error, &targets))?;
     drop(progress);
     match found {
-        SimulatedNet::Replications(report, run) => print(&report, run.as_ref(), args, &asked, &targets, terminal),
+        SimulatedNet::Replications(report, run) => print(&report, run.as_deref(), args, &asked, &targets, terminal),
         SimulatedNet::LongRuns(report, runs, is_partial) => {
             print_long_runs(&report, &runs, args, terminal)?;
             if is_partial {

@@ -101,7 +101,8 @@ impl Draws<'_> {
         match self.subject.stages_at(self.axes, &point) {
             Some(plan) => match plan.map_err(StudyError::Model)? {
                 StagePlan { speculation: Some(_), .. } if self.with_stages => {
-                    let why = "copies have no times of stages; remove `[speculation]` or ask for job times only";
+                    let why =
+                        "with `[speculation]`, runs have only job times; remove the section, or request job times only";
                     Err(StudyError::Model(why.to_owned()))
                 }
                 plan @ StagePlan { speculation: Some(_), .. } => self.copied(&plan, row.seed, watch),

@@ -31,7 +31,7 @@ impl Default for SimulationQuestion {
     }
 }
 
-/// How a question about a net is answered.
+/// Method of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AnswerBy {
     /// By replications; the result says whether an exact answer would be faster.
@@ -55,7 +55,7 @@ pub struct LongRunLength {
 /// Settings of a simulation.
 #[derive(Clone, Debug)]
 pub struct SimulationSettings {
-    /// How the question is answered.
+    /// Method of the answer.
     pub by: AnswerBy,
     /// Reason why the answer must have replications, if it must.
     pub needs_replications: Option<&'static str>,
@@ -84,7 +84,7 @@ const FIRINGS: u64 = 2_000_000;
 #[derive(Debug)]
 pub enum SimulatedNet {
     /// Of replications, with their samples, or exact numbers in their place.
-    Replications(Box<SimulationReport>, Option<Run>),
+    Replications(Box<SimulationReport>, Option<Box<Run>>),
     /// Of the long run, with the averages of the parts of each run, or exact numbers in their place. The flag is true if
     /// runs are missing or incomplete.
     LongRuns(Box<SteadyReport>, Vec<BatchAverages>, bool),
@@ -217,7 +217,7 @@ impl<'a> NetSimulation<'a> {
         let simulation = simulation.ensemble(settings.ensemble.clone()).level(settings.level).watch(watch);
         let result = simulation.run_prepared(prepared)?;
         let report = SimulationReport { method, ..result.report() };
-        Ok(SimulatedNet::Replications(Box::new(report), Some(result.into_run())))
+        Ok(SimulatedNet::Replications(Box::new(report), Some(Box::new(result.into_run()))))
     }
 
     fn long_runs(

@@ -21,7 +21,7 @@ use crate::whatif::{WhatIf, WhatIfOutcome};
 /// # Ok::<(), tailspn_studies::StudyError>(())
 /// ```
 pub trait ReportStudy {
-    /// What the study finds.
+    /// Result of the study.
     type Outcome;
     /// The report.
     type Report;

@@ -15,7 +15,7 @@ use crate::sweep::spread::Spread;
 /// Everything that is needed to simulate a point.
 #[derive(Clone, Debug)]
 pub struct Model {
-    /// What a replication runs.
+    /// Net or tasks of the replications.
     pub runs: Runs,
     /// Variation between whole runs, in addition to the randomness of the replications.
     pub spread: Spread,
@@ -23,7 +23,7 @@ pub struct Model {
     pub deadline_s: Option<f64>,
 }
 
-/// What a replication runs.
+/// Net or tasks of the replications.
 #[derive(Clone, Debug)]
 pub enum Runs {
     /// A net.
