@@ -156,6 +156,7 @@ converts![
     // studies
     crate::KeyProblem,
     crate::StudyError,
+    crate::job_time::LogFitError,
     crate::job_time::NoCopies,
     crate::answer::AnswerError,
     crate::answer::NeedsReplications,

@@ -6,7 +6,7 @@ use tailspn::cluster::PolicyPlan;
 use tailspn::cluster::detect::DetectorPlan;
 use tailspn::diagnose::detection::{DetectionError, RecordedRun, judge};
 use tailspn::diagnose::long_tail::{History, Oddity, RULES, by_log, identify};
-use tailspn::fit::{speculation_of, usual_policies};
+use tailspn::fit::usual_policies_of;
 use tailspn::report::{detection_report, detectors_report};
 use tailspn::trace::analysis::Usual;
 use tailspn::trace::{JobTrace, ReadOptions};
@@ -136,14 +136,8 @@ fn policies(
     let policies = match &args.policies {
         Some(path) => PlanText::read(path, terminal)?.policies(terminal)?,
         None => {
-            let lasted = |(trace, _): &(JobTrace, History)| {
-                let start = trace.jobs.iter().filter_map(|job| job.submitted).min()?;
-                Some(trace.jobs.iter().filter_map(|job| job.completed).max()?.seconds_since(start))
-            };
-            let settings = |(trace, _): &(JobTrace, History)| trace.applications.first().and_then(speculation_of);
-            let first =
-                runs.first().and_then(settings).filter(|first| runs.iter().all(|run| settings(run) == Some(*first)));
-            usual_policies(runs.iter().filter_map(lasted).fold(f64::INFINITY, f64::min), first)
+            let jobs: Vec<&JobTrace> = runs.iter().map(|(trace, _)| trace).collect();
+            usual_policies_of(&jobs)
         }
     };
     let looks = |policy: &PolicyPlan| !matches!(policy.detector, DetectorPlan::None | DetectorPlan::Clone);

@@ -2,11 +2,9 @@
 
 use std::path::PathBuf;
 
-use tailspn::diagnose::causes::{
-    NodeMap, NodeMeters, PoolOptions, RootCauses, Rules, Unmapped, clock_hint, map_to_complete, meters_of, root_causes,
-};
+use tailspn::diagnose::causes::{CauseSettings, LogCauses, NodeMap, PoolOptions, RootCauses, Rules, causes_of_log};
 use tailspn::diagnose::samples::{SampleError, SampleOptions, Samples, is_readable, read_samples};
-use tailspn::diagnose::{InputFindings, InputKind, UsedInput};
+use tailspn::diagnose::{InputFindings, InputKind};
 use tailspn::report::{DiagnosisReport, diagnosis_report, diagnosis_svg};
 use tailspn::trace::{JobTrace, ReadOptions};
 
@@ -61,15 +59,21 @@ fn of_log(
     terminal: &Terminal,
 ) -> Result<(InputFindings, RootCauses), Failure> {
     let samples = samples(inputs, args, terminal)?;
-    let map = node_map(trace, args)?;
-    let (meters, unmapped) = meters(trace, &samples, &map, args);
-    let lacks = trace.nodes.iter().zip(&meters).filter(|(_, meters)| meters.is_empty());
-    let nodes: Vec<&str> = lacks.map(|(node, _)| node.name.as_str()).collect();
-    if let Some(text) = map_to_complete(&nodes, &samples, &map) {
+    let settings = CauseSettings {
+        map: node_map(trace, args)?,
+        cpu: args.cpu.0,
+        pool: PoolOptions { edge_width: args.edge_width, ..PoolOptions::default() },
+        rules: rules(args),
+    };
+    let LogCauses { inputs: mut read, causes, map_to_complete } = causes_of_log(trace, &samples, &settings);
+    if inputs.samples.is_empty() {
+        let none = "no node samples: CPU, disk and network load are unknown (see `tailspn diagnose --help`)";
+        read.missing.insert(0, none.to_owned());
+    }
+    if let Some(text) = map_to_complete {
         terminal.tell(&format!("A node map to complete, for --node-map:\n\n{text}"));
     }
-    let causes = root_causes(trace, &meters, &pool_options(args), &rules(args));
-    Ok((read_of_log(trace, &samples, &meters, inputs, unmapped), causes))
+    Ok((read, causes))
 }
 
 /// Lists what cannot be determined without a log.
@@ -99,14 +103,6 @@ fn refused(error: SampleError) -> Failure {
     Failure::new(exit, error.help().map_or(note.clone(), |help| note.with_help(help)))
 }
 
-/// Returns the samples of each node.
-fn meters(trace: &JobTrace, samples: &Samples, map: &NodeMap, args: &DiagnoseArgs) -> (Vec<NodeMeters>, Vec<Unmapped>) {
-    if samples.series.is_empty() {
-        return (vec![NodeMeters::default(); trace.nodes.len()], Vec::new());
-    }
-    meters_of(trace, samples, map, args.cpu.0)
-}
-
 /// Returns the given map and clock offsets.
 fn node_map(trace: &JobTrace, args: &DiagnoseArgs) -> Result<NodeMap, Failure> {
     let mut map = NodeMap::default();
@@ -129,10 +125,6 @@ fn node_map(trace: &JobTrace, args: &DiagnoseArgs) -> Result<NodeMap, Failure> {
         }
     }
     Ok(map)
-}
-
-fn pool_options(args: &DiagnoseArgs) -> PoolOptions {
-    PoolOptions { edge_width: args.edge_width, ..PoolOptions::default() }
 }
 
 fn rules(args: &DiagnoseArgs) -> Rules {
@@ -169,74 +161,4 @@ fn without_log_subject(said: &InputFindings) -> String {
         (false, false) => "no usable input",
     };
     text.to_owned()
-}
-
-/// Lists the parts of the log and the samples that were read, and the missing parts.
-fn read_of_log(
-    trace: &JobTrace,
-    samples: &Samples,
-    meters: &[NodeMeters],
-    inputs: &Inputs,
-    unmapped: Vec<Unmapped>,
-) -> InputFindings {
-    let taken = format!("{} attempts of tasks on {} nodes", trace.attempts().len(), trace.nodes.len());
-    let mut used = vec![UsedInput { kind: InputKind::Log, name: trace.files.join(", "), taken }];
-    used.extend(samples.files.iter().filter(|file| file.series > 0).map(|file| UsedInput {
-        kind: InputKind::Samples,
-        name: file.name.clone(),
-        taken: format!("{} series, {} rows of {}", file.series, file.rows, file.format.text()),
-    }));
-    let mut missing: Vec<String> = Vec::new();
-    if inputs.samples.is_empty() {
-        missing
-            .push("no node samples: CPU, disk and network load are unknown (see `tailspn diagnose --help`)".to_owned());
-    }
-    missing.extend(unmapped.into_iter().map(|node| match node.node.as_str() {
-        "" => node.reason,
-        name => format!("node {name}: {}", node.reason),
-    }));
-    let mut warnings: Vec<String> =
-        trace.warnings.iter().map(|warning| format!("{}: {warning}", trace.place(warning.first))).collect();
-    warnings.extend(samples.warnings.iter().map(ToString::to_string));
-    warnings.extend(clocks(trace, meters));
-    InputFindings { used, missing, warnings, ..InputFindings::default() }
-}
-
-/// Warnings about clocks that disagree, and about samples that miss the job.
-fn clocks(trace: &JobTrace, meters: &[NodeMeters]) -> Vec<String> {
-    let mut warnings = Vec::new();
-    for (index, (node, meters)) in trace.nodes.iter().zip(meters).enumerate() {
-        let of_node = trace.attempts().iter().filter(|attempt| attempt.node.is_some_and(|node| node.index() == index));
-        let tasks: Vec<(f64, f64)> =
-            of_node.filter_map(|attempt| Some((attempt.launch()?.seconds(), attempt.finish()?.seconds()))).collect();
-        let Some((from, to)) = meters.span() else { continue };
-        let first = tasks.iter().map(|task| task.0).fold(f64::INFINITY, f64::min);
-        let last = tasks.iter().map(|task| task.1).fold(f64::NEG_INFINITY, f64::max);
-        if tasks.is_empty() {
-            continue;
-        }
-        if to < first || from > last {
-            let (when, off) =
-                if to < first { ("before its first task", first - to) } else { ("after its last task", from - last) };
-            warnings.push(format!(
-                "node {}: all samples are {when}, by {off:.0} s; --utc-offset or --clock-offset may be missing",
-                node.name
-            ));
-            continue;
-        }
-        if from > first + 1.0 || to < last - 1.0 {
-            warnings.push(format!(
-                "node {}: the samples cover {:.0} s to {:.0} s of the log, but the tasks ran from {first:.0} s to {last:.0} s",
-                node.name, from, to
-            ));
-        }
-        if let Some(hint) = clock_hint(&tasks, meters) {
-            warnings.push(format!(
-                "node {}: the samples fit the tasks better if shifted by {:+.0} s (correlation {:.2} instead of {:.2}); \
-                 add --clock-offset {}={:+.0}",
-                node.name, hint.offset, hint.correlation, hint.now, node.name, hint.offset
-            ));
-        }
-    }
-    warnings
 }

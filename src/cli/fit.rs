@@ -1,19 +1,14 @@
 //! `fit`: fits the model of a job to logs of the job: a stage graph for Spark, a job plan for MapReduce.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use tailspn::fit::{
-    FitError, FittedJobs, FittedStages, HadoopConf, ObservedRun, fit_jobs, fit_stages_alongside, is_mapreduce, observe,
-    observe_jobs,
-};
-use tailspn::job_time::{CheckedFit, add_residuals, check_stages, other_jobs};
+use tailspn::fit::{FitError, HadoopConf};
+use tailspn::job_time::{FitSettings, FittedModel, LogFit, LogFitError};
 use tailspn::plan::JobPlan;
 use tailspn::report::{fit_jobs_report, fit_report};
-use tailspn::trace::{JobTrace, ReadOptions};
-use tailspn::watch::Quiet;
+use tailspn::trace::ReadOptions;
 
 use crate::cli::args::FitArgs;
 use crate::cli::exit::Exit;
@@ -21,7 +16,7 @@ use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
 use crate::cli::study::estimate_failure;
-use crate::cli::trace::{LogChoice, all_logs, load, tell_warnings};
+use crate::cli::trace::{all_logs, load, tell_warnings};
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
 /// Bytes per MB.
@@ -43,7 +38,7 @@ pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> 
         may_write(path, args.force)?;
     }
     let Some(model) = model(args, terminal)? else { return Ok(Exit::Interrupted) };
-    let fitted = model.printed(args, terminal)?;
+    let fitted = printed(&model, args, terminal)?;
     if to_stdout {
         terminal.tell(&fitted.report);
         terminal.data(&fitted.plan)?;
@@ -56,107 +51,71 @@ pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> 
     Ok(Exit::Success)
 }
 
-/// A model that was fitted to logs.
-enum Model {
-    Stages(Box<FittedStages>),
-    Jobs(Box<FittedJobs>, Vec<CheckedFit>),
-}
-
-impl Model {
-    fn printed(&self, args: &FitArgs, terminal: &Terminal) -> Result<Fitted, Failure> {
-        let (report, plan) = match self {
-            Self::Stages(fitted) => (
-                terminal.printed(&fit_report(fitted, args.level), &args.print)?,
-                fitted.plan.to_toml().map_err(Failure::internal)?,
-            ),
-            Self::Jobs(all, checked) => (
-                terminal.printed(&fit_jobs_report(all, checked), &args.print)?,
-                all.fitted.plan_text().map_err(Failure::internal)?,
-            ),
-        };
-        Ok(Fitted { report, plan })
-    }
+/// Prints the report of a model.
+fn printed(model: &FittedModel, args: &FitArgs, terminal: &Terminal) -> Result<Fitted, Failure> {
+    let report = match model {
+        FittedModel::Stages(fitted) => terminal.printed(&fit_report(fitted, args.level), &args.print)?,
+        FittedModel::Jobs(all, checked) => terminal.printed(&fit_jobs_report(all, checked), &args.print)?,
+    };
+    Ok(Fitted { report, plan: model.plan_text().map_err(Failure::internal)? })
 }
 
 /// Returns the plan of the job that was fitted to the logs; `None` after Ctrl-C.
 pub(crate) fn plan_of(args: &FitArgs, terminal: &Terminal) -> Result<Option<JobPlan>, Failure> {
-    Ok(match model(args, terminal)? {
-        Some(Model::Stages(fitted)) => Some(JobPlan::Stages(Box::new(fitted.plan))),
-        Some(Model::Jobs(all, _)) => Some(JobPlan::MapReduce(Box::new(all.fitted.plan))),
-        None => None,
-    })
+    Ok(model(args, terminal)?.map(|model| model.plan()))
 }
 
 /// Reads the logs and fits the model; `None` after Ctrl-C.
-fn model(args: &FitArgs, terminal: &Terminal) -> Result<Option<Model>, Failure> {
+fn model(args: &FitArgs, terminal: &Terminal) -> Result<Option<FittedModel>, Failure> {
     let (confs, logs): (Vec<&PathBuf>, Vec<&PathBuf>) = args.logs.iter().partition(|path| is_conf(path));
     let logs = all_logs(&logs, &ReadOptions::from(&args.limits))?;
-    if args.job.is_empty() && !args.input_size.is_empty() && args.input_size.len() != logs.len() {
-        return Err(usage(format!(
-            "{} input sizes for {} logs; specify one for each log",
-            args.input_size.len(),
-            logs.len()
-        )));
+    let inputs_mb: Vec<f64> = args.input_size.iter().map(|bytes| *bytes as f64 / MB).collect();
+    if args.job.is_empty() && !inputs_mb.is_empty() && inputs_mb.len() != logs.len() {
+        // before the logs are read
+        return Err(not_fitted(LogFitError::InputSizes { sizes: inputs_mb.len(), count: logs.len(), of: "logs" }));
     }
     catch_interrupt(terminal);
-    let traces = read_logs(&logs, args, terminal)?;
+    let mut fit = LogFit::new(FitSettings { inputs_mb, jobs: args.job.clone(), level: args.level });
+    for log in &logs {
+        let trace = log.load(terminal)?;
+        tell_warnings(&trace, terminal);
+        fit.add(&log.name(), trace).map_err(not_fitted)?;
+    }
     if interrupted() {
         return Ok(None);
     }
-    let jobs: Vec<&JobTrace> = traces.iter().filter_map(FitInput::job).collect();
-    let model = match &traces[..] {
-        [] => Err(usage("a configuration without a log; also pass the job's history".to_owned())),
-        _ if args.others().next().is_some() && !jobs.is_empty() => {
-            Err(usage("`--alongside` applies only to Spark logs".to_owned()))
+    match &confs[..] {
+        [] => {}
+        [path] => {
+            let conf = HadoopConf::read(&read_bytes(path)?);
+            fit.set_conf(conf.map_err(|error| Failure::plain(Exit::Trace, format!("{}: {error}", path.display())))?);
         }
-        all if jobs.len() == all.len() => job(&jobs, &confs, args, terminal),
-        _ if !jobs.is_empty() => {
-            Err(usage("logs of both MapReduce and Spark; a fit needs logs of one kind".to_owned()))
-        }
-        _ if !confs.is_empty() || !args.job.is_empty() => {
-            Err(usage("a *_conf.xml and --job apply only to MapReduce logs".to_owned()))
-        }
-        _ => stages(traces, args, terminal),
-    };
+        _ => return Err(usage(format!("{} configurations for one plan; pass only one configuration", confs.len()))),
+    }
+    for path in args.others() {
+        // `--app` refers to the logs of the job
+        let trace = load(path, &ReadOptions { application: None, ..(&args.limits).into() }, terminal)?;
+        tell_warnings(&trace, terminal);
+        fit.add_alongside(&trace).map_err(not_fitted)?;
+    }
+    let progress = Progress::new(terminal.shows_progress(), "replications");
+    let model = fit.fit(&progress).map_err(not_fitted);
     // an error of stopped work has no meaning
     if interrupted() { Ok(None) } else { model.map(Some) }
 }
 
-/// Reads the logs, each of a different run. Of Spark logs, only the necessary data is kept.
-fn read_logs(logs: &[LogChoice], args: &FitArgs, terminal: &Terminal) -> Result<Vec<FitInput>, Failure> {
-    let mut traces = Vec::new();
-    let mut seen: BTreeMap<String, String> = BTreeMap::new();
-    for log in logs {
-        let trace = log.load(terminal)?;
-        tell_warnings(&trace, terminal);
-        for id in trace.applications.iter().map(|application| &application.id).filter(|id| !id.is_empty()) {
-            if let Some(before) = seen.insert(id.clone(), log.name()) {
-                let note = Note::problem(format!("`{before}` and `{}` are logs of the same run, {id}", log.name()));
-                let help = "pass each run once; duplicates make intervals too narrow";
-                return Err(Failure::new(Exit::Usage, note.with_help(help)));
-            }
+/// Explains why there is no model.
+fn not_fitted(error: LogFitError) -> Failure {
+    match error {
+        LogFitError::Fit(error) => refused(&error),
+        LogFitError::Check(error) => estimate_failure(&error),
+        LogFitError::SameRun { .. } => {
+            let help = "pass each run once; duplicates make intervals too narrow";
+            Failure::helped(Exit::Usage, error.to_string(), help)
         }
-        traces.push(if is_mapreduce(&trace) {
-            FitInput::Job(Box::new(trace))
-        } else {
-            FitInput::Run(Box::new(observed(&trace, args, traces.len())?))
-        });
-    }
-    Ok(traces)
-}
-
-/// The part of a log that is kept.
-enum FitInput {
-    Run(Box<ObservedRun>),
-    Job(Box<JobTrace>),
-}
-
-impl FitInput {
-    fn job(&self) -> Option<&JobTrace> {
-        match self {
-            Self::Job(trace) => Some(trace),
-            Self::Run(_) => None,
-        }
+        LogFitError::Alongside => usage("`--alongside` applies only to Spark logs".to_owned()),
+        LogFitError::OnlyMapReduce => usage("a *_conf.xml and --job apply only to MapReduce logs".to_owned()),
+        other => usage(other.to_string()),
     }
 }
 
@@ -171,71 +130,6 @@ fn is_conf(path: &Path) -> bool {
     path.is_file()
         && File::open(path).is_ok_and(|file| file.take(4096).read_to_end(&mut head).is_ok())
         && HadoopConf::is_meant(&head)
-}
-
-fn input_mb(args: &FitArgs, log: usize) -> Option<f64> {
-    args.input_size.get(log).map(|bytes| *bytes as f64 / MB)
-}
-
-/// Observes the run in a Spark log.
-fn observed(trace: &JobTrace, args: &FitArgs, log: usize) -> Result<ObservedRun, Failure> {
-    observe(trace, input_mb(args, log)).map_err(|error| refused(&error))
-}
-
-/// Fits the stage graph of a Spark job.
-fn stages(seen: Vec<FitInput>, args: &FitArgs, terminal: &Terminal) -> Result<Model, Failure> {
-    let runs: Vec<_> = seen
-        .into_iter()
-        .filter_map(|seen| match seen {
-            FitInput::Run(run) => Some(*run),
-            FitInput::Job(_) => None,
-        })
-        .collect();
-    let others = others_of(args, terminal)?;
-    let mut fitted = fit_stages_alongside(&runs, &others).map_err(|error| refused(&error))?;
-    let progress = Progress::new(terminal.shows_progress(), "replications");
-    check_stages(&mut fitted, &progress).map_err(|error| estimate_failure(&error))?;
-    Ok(Model::Stages(Box::new(fitted)))
-}
-
-/// Returns the runs of other programs on the same cluster.
-fn others_of(args: &FitArgs, terminal: &Terminal) -> Result<Vec<ObservedRun>, Failure> {
-    let mut others = Vec::new();
-    for path in args.others() {
-        // `--app` refers to the logs of the job
-        let trace = load(path, &ReadOptions { application: None, ..(&args.limits).into() }, terminal)?;
-        tell_warnings(&trace, terminal);
-        // the size of the input does not matter here
-        let known = observe(&trace, None).or_else(|error| match error {
-            FitError::NoInput { .. } => observe(&trace, Some(1.0)),
-            error => Err(error),
-        });
-        others.push(known.map_err(|error| refused(&error))?);
-    }
-    Ok(others)
-}
-
-/// Fits the plan of a MapReduce job to one recorded job or several.
-fn job(traces: &[&JobTrace], confs: &[&PathBuf], args: &FitArgs, terminal: &Terminal) -> Result<Model, Failure> {
-    let conf = match confs {
-        [] => None,
-        [path] => {
-            let read = HadoopConf::read(&read_bytes(path)?);
-            Some(read.map_err(|error| Failure::plain(Exit::Trace, format!("{}: {error}", path.display())))?)
-        }
-        _ => return Err(usage(format!("{} configurations for one plan; pass only one configuration", confs.len()))),
-    };
-    let observed = observe_jobs(traces, &args.job).map_err(|error| refused(&error))?;
-    let inputs: Vec<f64> = args.input_size.iter().map(|bytes| *bytes as f64 / MB).collect();
-    if !inputs.is_empty() && inputs.len() != observed.len() {
-        let (sizes, jobs) = (inputs.len(), observed.len());
-        return Err(usage(format!("{sizes} input sizes for {jobs} jobs; specify one for each job")));
-    }
-    let mut all = fit_jobs(&observed, conf.as_ref(), &inputs, args.level).map_err(|error| refused(&error))?;
-    let progress = Progress::new(terminal.shows_progress(), "jobs");
-    let others = other_jobs(traces, &observed, conf.as_ref(), args.level, &progress);
-    let checked = add_residuals(&mut all, &others, &Quiet(&progress)).map_err(|error| estimate_failure(&error))?;
-    Ok(Model::Jobs(Box::new(all), checked))
 }
 
 pub(crate) fn refused(error: &FitError) -> Failure {

@@ -69,7 +69,9 @@ pub use only_job::only_job;
 pub use pooled::{FittedJobs, fit_jobs};
 pub use progress::{RunProgress, StageProgress, StartedTask, observe_progress};
 pub use replay::{Replay, ReplayNode, ReplayStage, replay};
-pub use replay_policies::{AS_IT_WAS_SET, Speculation, as_it_was_set, speculation_of, usual_policies};
+pub use replay_policies::{
+    AS_IT_WAS_SET, Speculation, as_it_was_set, speculation_of, usual_policies, usual_policies_of,
+};
 pub use rest::{RestOfRun, StageEvidence, rest_by_itself, rest_of_run};
 pub use sources::Source;
 pub use stages::{fit_stages, fit_stages_alongside};

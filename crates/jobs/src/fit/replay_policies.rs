@@ -3,7 +3,7 @@
 use crate::cluster::detect::{DetectorPlan, Spark};
 use crate::cluster::{PolicyPlan, Watching};
 use crate::stages::SpeculativeCopies;
-use crate::trace::Application;
+use crate::trace::{Application, JobTrace};
 
 /// Maximum age of a stage at which progress scores are first checked \[s\], as in plans.
 const LAG_S: f64 = 20.0;
@@ -54,4 +54,17 @@ pub fn usual_policies(actual_s: f64, speculation: Option<Speculation>) -> Vec<Po
     }
     all.push(PolicyPlan { detector: DetectorPlan::Clone, ..PolicyPlan::default() });
     all
+}
+
+/// Returns the policies for several recorded jobs together: those of the shortest job, with speculation settings that all of them
+/// share.
+pub fn usual_policies_of(jobs: &[&JobTrace]) -> Vec<PolicyPlan> {
+    let lasted = |trace: &&JobTrace| {
+        let start = trace.jobs.iter().filter_map(|job| job.submitted).min()?;
+        Some(trace.jobs.iter().filter_map(|job| job.completed).max()?.seconds_since(start))
+    };
+    let settings = |trace: &&JobTrace| trace.applications.first().and_then(speculation_of);
+    let first = jobs.first().and_then(settings);
+    let shared = first.filter(|first| jobs.iter().all(|trace| settings(trace) == Some(*first)));
+    usual_policies(jobs.iter().filter_map(lasted).fold(f64::INFINITY, f64::min), shared)
 }

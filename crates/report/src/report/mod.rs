@@ -56,6 +56,7 @@ mod bench;
 #[cfg(feature = "plots")]
 mod cdf_plot;
 mod check;
+mod checking;
 mod comparison;
 mod deadline;
 #[cfg(feature = "plots")]
@@ -159,6 +160,7 @@ pub use bench::{BenchAdapter, BenchBound, BenchReport, BenchRow, BenchSpeed, Ben
 #[cfg(feature = "plots")]
 pub use cdf_plot::cdf_svg;
 pub use check::{CheckReport, ClassRow, DifferenceRow, EngineRow, FileWarningRow, ParameterRow};
+pub use checking::{check_net, difference_rows};
 pub use detection::{DetectionReport, DetectionStage, DetectionTask, JudgedRow, ShareRow, detection_report};
 pub use devices::{AdapterRow, DevicesReport};
 pub use diagnosis::{DiagnosedStageRow, DiagnosisReport, diagnosis_report};

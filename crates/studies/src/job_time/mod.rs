@@ -8,6 +8,7 @@
 //! ```
 
 mod deadline;
+mod fitting;
 mod job;
 mod late;
 mod question;
@@ -18,6 +19,7 @@ mod states_time;
 mod tasks;
 
 pub use deadline::DeadlineSection;
+pub use fitting::{FitSettings, FittedModel, LogFit, LogFitError};
 pub use job::{
     EstimateMethod, EstimateSettings, ExactJobTime, JobEstimate, REPLICATIONS, SimulatedJob, estimate_job, job_and_net,
     job_times,

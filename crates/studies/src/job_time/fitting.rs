@@ -1,0 +1,215 @@
+//! The fit of a job's model to logs: a stage graph for Spark, phases for MapReduce.
+//!
+//! Decides which model the logs allow. Of the log of a Spark run, only what the fit needs is kept.
+
+use std::collections::BTreeMap;
+
+use crate::error::StudyError;
+use crate::fit::{
+    FitError, FittedJobs, FittedStages, HadoopConf, ObservedRun, fit_jobs, fit_stages_alongside, is_mapreduce, observe,
+    observe_jobs,
+};
+use crate::job_time::residual::{CheckedFit, add_residuals, other_jobs};
+use crate::job_time::stages::check_stages;
+use crate::plan::JobPlan;
+use crate::trace::JobTrace;
+use crate::watch::{Quiet, Watch};
+
+/// Settings of a fit.
+#[derive(Clone, Debug)]
+pub struct FitSettings {
+    /// Input of each log \[MB\], or of each of `jobs`; empty if the logs state it.
+    pub inputs_mb: Vec<f64>,
+    /// Ids of the jobs of MapReduce logs; empty for the only job of each log.
+    pub jobs: Vec<String>,
+    /// Confidence level of all intervals, in (0, 1).
+    pub level: f64,
+}
+
+impl Default for FitSettings {
+    /// Returns settings for logs that state their input, with 95% intervals.
+    fn default() -> Self {
+        Self { inputs_mb: Vec::new(), jobs: Vec::new(), level: 0.95 }
+    }
+}
+
+/// Reason why there is no model of some logs.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LogFitError {
+    /// No log of the job.
+    #[error("a configuration without a log; also pass the job's history")]
+    NoLog,
+    /// Two logs of the same run, which would make intervals too narrow.
+    #[error("`{first}` and `{second}` are logs of the same run, {id}")]
+    SameRun {
+        /// Name of the first log.
+        first: String,
+        /// Name of the second log.
+        second: String,
+        /// Id of the run.
+        id: String,
+    },
+    /// Logs of MapReduce and of Spark.
+    #[error("logs of both MapReduce and Spark; a fit needs logs of one kind")]
+    BothKinds,
+    /// Runs of other programs, which a fit of MapReduce jobs does not use.
+    #[error("runs of other programs apply only to Spark logs")]
+    Alongside,
+    /// A Hadoop configuration or ids of jobs, with Spark logs.
+    #[error("a *_conf.xml and ids of jobs apply only to MapReduce logs")]
+    OnlyMapReduce,
+    /// Another number of input sizes than of logs or jobs.
+    #[error("{sizes} input sizes for {count} {of}; specify one for each {}", of.trim_end_matches('s'))]
+    InputSizes {
+        /// Number of sizes.
+        sizes: usize,
+        /// Number of logs or jobs.
+        count: usize,
+        /// `logs` or `jobs`.
+        of: &'static str,
+    },
+    /// Logs that a model cannot be fitted to.
+    #[error(transparent)]
+    Fit(#[from] FitError),
+    /// The check of the model failed.
+    #[error(transparent)]
+    Check(#[from] StudyError),
+}
+
+/// A fitted model.
+#[derive(Debug)]
+pub enum FittedModel {
+    /// A job of stages.
+    Stages(Box<FittedStages>),
+    /// A MapReduce job, and the checks on each recorded job.
+    Jobs(Box<FittedJobs>, Vec<CheckedFit>),
+}
+
+impl FittedModel {
+    /// Returns the plan.
+    pub fn plan(&self) -> JobPlan {
+        match self {
+            Self::Stages(fitted) => JobPlan::Stages(Box::new(fitted.plan.clone())),
+            Self::Jobs(all, _) => JobPlan::MapReduce(Box::new(all.fitted.plan.clone())),
+        }
+    }
+
+    /// Returns the plan as TOML, with notes on the fit.
+    ///
+    /// # Errors
+    ///
+    /// Values that TOML cannot express.
+    pub fn plan_text(&self) -> Result<String, toml::ser::Error> {
+        match self {
+            Self::Stages(fitted) => fitted.plan.to_toml(),
+            Self::Jobs(all, _) => all.fitted.plan_text(),
+        }
+    }
+}
+
+/// A fit to logs, which are added one by one.
+#[derive(Debug, Default)]
+pub struct LogFit {
+    settings: FitSettings,
+    runs: Vec<ObservedRun>,
+    jobs: Vec<JobTrace>,
+    others: Vec<ObservedRun>,
+    conf: Option<HadoopConf>,
+    /// Name of the log of each run.
+    seen: BTreeMap<String, String>,
+}
+
+impl LogFit {
+    /// Starts a fit without logs.
+    pub fn new(settings: FitSettings) -> Self {
+        Self { settings, ..Self::default() }
+    }
+
+    /// Adds the log of a run of the job; `name` identifies the log in errors.
+    ///
+    /// # Errors
+    ///
+    /// [`LogFitError::SameRun`], or a Spark log without the data of a fit.
+    pub fn add(&mut self, name: &str, trace: JobTrace) -> Result<(), LogFitError> {
+        for id in trace.applications.iter().map(|application| &application.id).filter(|id| !id.is_empty()) {
+            if let Some(first) = self.seen.insert(id.clone(), name.to_owned()) {
+                return Err(LogFitError::SameRun { first, second: name.to_owned(), id: id.clone() });
+            }
+        }
+        if is_mapreduce(&trace) {
+            self.jobs.push(trace);
+        } else {
+            let input_mb = self.settings.inputs_mb.get(self.count()).copied();
+            self.runs.push(observe(&trace, input_mb)?);
+        }
+        Ok(())
+    }
+
+    /// Adds the log of another program that ran on the same cluster.
+    ///
+    /// # Errors
+    ///
+    /// A log without the data of a fit.
+    pub fn add_alongside(&mut self, trace: &JobTrace) -> Result<(), LogFitError> {
+        // the size of the input does not matter here
+        let known = observe(trace, None).or_else(|error| match error {
+            FitError::NoInput { .. } => observe(trace, Some(1.0)),
+            error => Err(error),
+        });
+        self.others.push(known?);
+        Ok(())
+    }
+
+    /// Sets the Hadoop configuration of the jobs.
+    pub fn set_conf(&mut self, conf: HadoopConf) {
+        self.conf = Some(conf);
+    }
+
+    /// Number of logs so far.
+    fn count(&self) -> usize {
+        self.runs.len() + self.jobs.len()
+    }
+
+    /// Fits the model and checks it on its logs. `watch` counts replications of the check or other jobs of the logs. A
+    /// stopped fit has no meaning.
+    ///
+    /// # Errors
+    ///
+    /// All variants of [`LogFitError`].
+    pub fn fit(self, watch: &dyn Watch) -> Result<FittedModel, LogFitError> {
+        let FitSettings { inputs_mb, jobs, .. } = &self.settings;
+        let (sizes, count) = (inputs_mb.len(), self.count());
+        match (self.runs.is_empty(), self.jobs.is_empty()) {
+            (true, true) => Err(LogFitError::NoLog),
+            _ if jobs.is_empty() && sizes > 0 && sizes != count => {
+                Err(LogFitError::InputSizes { sizes, count, of: "logs" })
+            }
+            (_, false) if !self.others.is_empty() => Err(LogFitError::Alongside),
+            (false, false) => Err(LogFitError::BothKinds),
+            (true, false) => self.fit_jobs(watch),
+            (false, true) if self.conf.is_some() || !jobs.is_empty() => Err(LogFitError::OnlyMapReduce),
+            (false, true) => {
+                let mut fitted = fit_stages_alongside(&self.runs, &self.others)?;
+                watch.counts("replications");
+                check_stages(&mut fitted, watch)?;
+                Ok(FittedModel::Stages(Box::new(fitted)))
+            }
+        }
+    }
+
+    fn fit_jobs(&self, watch: &dyn Watch) -> Result<FittedModel, LogFitError> {
+        let FitSettings { inputs_mb, jobs, level } = &self.settings;
+        let traces: Vec<&JobTrace> = self.jobs.iter().collect();
+        let observed = observe_jobs(&traces, jobs)?;
+        let (sizes, count) = (inputs_mb.len(), observed.len());
+        if sizes > 0 && sizes != count {
+            return Err(LogFitError::InputSizes { sizes, count, of: "jobs" });
+        }
+        let mut all = fit_jobs(&observed, self.conf.as_ref(), inputs_mb, *level)?;
+        watch.counts("jobs");
+        let others = other_jobs(&traces, &observed, self.conf.as_ref(), *level, watch);
+        let checked = add_residuals(&mut all, &others, &Quiet(watch))?;
+        Ok(FittedModel::Jobs(Box::new(all), checked))
+    }
+}
