@@ -174,7 +174,7 @@ converts![
     crate::report::JsonError,
     crate::report::SimulateError,
     crate::report::PlotError,
-    #[cfg(feature = "cli")]
+    #[cfg(feature = "png")]
     crate::report::PngError,
     crate::report::ReadError,
 ];

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tailspn::report::{Picture, Report, png};
+use tailspn::report::{Picture, Report};
 
 use crate::cli::args::{PlotArgs, PlotFormat};
 use crate::cli::exit::Exit;
@@ -17,6 +17,7 @@ const NAMES: &str = "waterfall bounds critical histogram cdf tail policies timel
 pub(crate) fn may_draw(plots: &PlotArgs, force: bool) -> Result<(), Failure> {
     let Some(folder) = &plots.plots else { return Ok(()) };
     for format in &plots.plot_format {
+        can_draw(*format)?;
         for name in NAMES.split(' ') {
             may_write(&folder.join(format!("{name}.{}", format.ending())), force)?;
         }
@@ -52,16 +53,34 @@ pub(crate) fn draw_report<R: Report>(
         return Ok(());
     }
     let drawn = report.document().pictures().map_err(Failure::internal)?;
-    if drawn.is_empty() {
-        terminal.tell("note: there is nothing to draw");
+    match (drawn.is_empty(), cfg!(feature = "plots")) {
+        (_, false) => terminal.tell("note: this build draws no curves and bars; build it with the feature `plots`"),
+        (true, true) => terminal.tell("note: there is nothing to draw"),
+        (false, true) => {}
     }
     draw(&drawn, plots, force)
 }
 
 /// Refuses to replace a picture without `--force`, or to write one in an unknown format, before the run starts.
 pub(crate) fn may_write_picture(path: &Path, force: bool) -> Result<(), Failure> {
-    format_of(path)?;
+    can_draw(format_of(path)?)?;
     may_write(path, force)
+}
+
+/// Refuses a curve or bars, for the option `option`, in a build that cannot draw them.
+pub(crate) fn may_plot(option: &str) -> Result<(), Failure> {
+    if cfg!(feature = "plots") { Ok(()) } else { Err(not_built(&format!("`{option}`"), "plots")) }
+}
+
+/// Refuses a format that this build cannot write.
+fn can_draw(format: PlotFormat) -> Result<(), Failure> {
+    let can = format == PlotFormat::Svg || cfg!(feature = "png");
+    if can { Ok(()) } else { Err(not_built("pictures in PNG", "png")) }
+}
+
+fn not_built(what: &str, feature: &str) -> Failure {
+    let help = format!("build it with the feature `{feature}`");
+    Failure::helped(Exit::Usage, format!("this build does not support {what}"), &help)
 }
 
 /// Writes one picture; the file's extension sets the format, SVG by default.
@@ -84,6 +103,16 @@ fn format_of(path: &Path) -> Result<PlotFormat, Failure> {
 fn bytes(svg: &str, format: PlotFormat) -> Result<Vec<u8>, Failure> {
     match format {
         PlotFormat::Svg => Ok(svg.as_bytes().to_vec()),
-        PlotFormat::Png => png(svg).map_err(Failure::internal),
+        PlotFormat::Png => pixels(svg),
     }
+}
+
+#[cfg(feature = "png")]
+fn pixels(svg: &str) -> Result<Vec<u8>, Failure> {
+    tailspn::report::png(svg).map_err(Failure::internal)
+}
+
+#[cfg(not(feature = "png"))]
+fn pixels(_: &str) -> Result<Vec<u8>, Failure> {
+    can_draw(PlotFormat::Png).map(|()| Vec::new())
 }

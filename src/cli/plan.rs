@@ -27,6 +27,10 @@ impl PlanText {
             Some(text) => text,
             None => String::from_utf8(read_bytes(path)?).map_err(|_| not_text(&name))?,
         };
+        if text.trim().is_empty() && !name.ends_with(".toml") {
+            let help = "pass the right file; the name of a plan without keys ends with .toml";
+            return Err(Failure::helped(Exit::Model, format!("`{name}` is empty"), help));
+        }
         if text.parse::<toml::Table>().is_ok_and(|table| table.is_empty()) {
             terminal.tell(&empty_plan(&name));
         }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use tailspn::compile::Program;
-use tailspn::report::{MOST_DRAWN, SolveReport, cdf_svg, graph_dot, graph_svg};
+use tailspn::report::{MOST_DRAWN, SolveReport, graph_dot, graph_svg};
 use tailspn::solve::{
     Coverability, DrawError, Drawing, MarkingGraph, Priorities, StateGraph, StateSpace, coverability_graph,
     reachability_graph, untimed_graph, write_matrix_market, write_prism_labels, write_prism_states,
@@ -15,7 +15,7 @@ use crate::cli::args::SolveArgs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, write_file};
-use crate::cli::pictures::{draw_report, may_draw, may_write_picture, write_picture};
+use crate::cli::pictures::{draw_report, may_draw, may_plot, may_write_picture, write_picture};
 
 /// Returns the paths of the PRISM files: the prefix with each extension.
 fn prism_files(prefix: &Path) -> [PathBuf; 3] {
@@ -29,6 +29,9 @@ fn prism_files(prefix: &Path) -> [PathBuf; 3] {
 
 /// Refuses to replace files before the work starts.
 pub(super) fn may_write_all(args: &SolveArgs) -> Result<(), Failure> {
+    if args.plot_cdf.is_some() {
+        may_plot("--plot-cdf")?;
+    }
     let prism = args.export_prism.iter().flat_map(|prefix| prism_files(prefix));
     let others = [&args.export_dot, &args.export_mtx].into_iter().flatten().cloned();
     prism.chain(others).try_for_each(|path| may_write(&path, args.force))?;
@@ -43,10 +46,16 @@ pub(super) fn plot(report: SolveReport, args: &SolveArgs, terminal: &Terminal) -
     draw_report(&report, &args.plots, args.force, terminal)
 }
 
+#[cfg(not(feature = "plots"))]
+fn plot_cdf(_: &SolveReport, args: &SolveArgs) -> Result<(), Failure> {
+    if args.plot_cdf.is_some() { may_plot("--plot-cdf") } else { Ok(()) }
+}
+
+#[cfg(feature = "plots")]
 fn plot_cdf(report: &SolveReport, args: &SolveArgs) -> Result<(), Failure> {
     let Some(path) = &args.plot_cdf else { return Ok(()) };
     let picture = match &report.passage {
-        Some(passage) => cdf_svg(&report.net.name, passage).map_err(Failure::internal)?,
+        Some(passage) => tailspn::report::cdf_svg(&report.net.name, passage).map_err(Failure::internal)?,
         None => {
             let message = "there is no distribution to draw: the net has no goal and never stops";
             let note = Note::problem(message).with_help("set a goal with --until EXPR");

@@ -6,7 +6,7 @@ use tailspn::StudyError;
 use tailspn::cluster::{Plan, Sweep};
 use tailspn::fit::{FitError, only_job};
 use tailspn::plan::{JobPlan, PlanError, PlanProblem, Planning as _};
-use tailspn::report::{Report, WhatIfReport, log_what_if_report, what_if_picture, what_if_report};
+use tailspn::report::{Report, WhatIfReport, log_what_if_report, what_if_report};
 use tailspn::trace::is_log;
 use tailspn::whatif::WhatIf;
 
@@ -14,7 +14,7 @@ use crate::cli::args::WhatIfArgs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
-use crate::cli::pictures::{draw_report, may_draw, may_write_picture, write_picture};
+use crate::cli::pictures::{draw_report, may_draw, may_plot, may_write_picture};
 use crate::cli::plan::{PlanText, options_refused};
 use crate::cli::study::too_little;
 use crate::cli::trace::{load, tell_warnings};
@@ -28,6 +28,7 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
         return Ok(Exit::Success);
     }
     if let Some(path) = &args.plot {
+        may_plot("--plot")?;
         may_write_picture(path, args.force)?;
     }
     let log = args.plan.as_deref().filter(|path| is_meant(path));
@@ -66,12 +67,22 @@ fn show<R: Report>(
     terminal.report(report, &args.print)?;
     if let Some(path) = &args.plot {
         // the energy of the nodes of a log is not known
-        let energy = R::KIND == WhatIfReport::KIND;
-        let picture = what_if_picture(comparison, energy).map_err(Failure::internal)?;
-        write_picture(path, &picture.wide, args.force)?;
+        plot(comparison, R::KIND == WhatIfReport::KIND, path, args.force)?;
     }
     draw_report(report, &args.plots, args.force, terminal)?;
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
+}
+
+/// Writes the picture of the policies.
+#[cfg(feature = "plots")]
+fn plot(comparison: &WhatIfReport, energy: bool, path: &Path, force: bool) -> Result<(), Failure> {
+    let picture = tailspn::report::what_if_picture(comparison, energy).map_err(Failure::internal)?;
+    crate::cli::pictures::write_picture(path, &picture.wide, force)
+}
+
+#[cfg(not(feature = "plots"))]
+fn plot(_: &WhatIfReport, _: bool, _: &Path, _: bool) -> Result<(), Failure> {
+    may_plot("--plot")
 }
 
 /// Refuses options for plans with a log, and the other way round.

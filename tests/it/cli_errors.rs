@@ -20,6 +20,11 @@ fn a_folder() {
 }
 
 #[test]
+fn an_empty_log() {
+    assert_shown!(shown_on("app-1.json", b"", &["whatif", "app-1.json"]));
+}
+
+#[test]
 fn an_empty_file() {
     assert_shown!(shown_on("empty.xml", b"", &["check", "empty.xml"]));
 }
