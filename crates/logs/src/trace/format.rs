@@ -1,7 +1,11 @@
 //! The formats of logs.
 
+use serde::{Deserialize, Serialize};
+
 /// A format of logs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Format {
     /// Spark event log: JSON, one event a line.
     SparkEventLog,
@@ -12,30 +16,17 @@ pub enum Format {
     /// Rumen: a sequence of JSON objects, one per job.
     Rumen,
     /// The table `task_events` of the cluster trace of Google, 2011.
+    #[serde(rename = "google_2011")]
     Google2011,
     /// `batch_task` or `batch_instance` of the cluster trace of Alibaba, 2017.
+    #[serde(rename = "alibaba_2017")]
     Alibaba2017,
     /// `batch_task` or `batch_instance` of the cluster trace of Alibaba, 2018.
+    #[serde(rename = "alibaba_2018")]
     Alibaba2018,
 }
 
 impl Format {
-    /// All formats.
-    pub const ALL: [Self; 7] = [
-        Self::SparkEventLog,
-        Self::HadoopJson,
-        Self::HadoopText,
-        Self::Rumen,
-        Self::Google2011,
-        Self::Alibaba2017,
-        Self::Alibaba2018,
-    ];
-
-    /// Returns the format with this name in JSON.
-    pub fn from_key(key: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| format.key() == key)
-    }
-
     /// Returns the name for people.
     pub fn text(self) -> &'static str {
         match self {
@@ -46,19 +37,6 @@ impl Format {
             Self::Google2011 => "task events of Google's cluster trace of 2011",
             Self::Alibaba2017 => "batch tables of Alibaba's cluster trace of 2017",
             Self::Alibaba2018 => "batch tables of Alibaba's cluster trace of 2018",
-        }
-    }
-
-    /// Returns the name in JSON.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::SparkEventLog => "spark_event_log",
-            Self::HadoopJson => "hadoop_json",
-            Self::HadoopText => "hadoop_text",
-            Self::Rumen => "rumen",
-            Self::Google2011 => "google_2011",
-            Self::Alibaba2017 => "alibaba_2017",
-            Self::Alibaba2018 => "alibaba_2018",
         }
     }
 }

@@ -25,7 +25,7 @@ pub fn trace_report(trace: &JobTrace, usual: &Usual) -> TraceReport {
         stage_row(trace, id, slots, &found[id.index()])
     });
     TraceReport {
-        format: trace.format.key().into(),
+        format: trace.format,
         files: trace.files.clone(),
         partial: trace.reading.partial,
         bytes: trace.reading.bytes,

@@ -9,7 +9,7 @@ use crate::report::bar_rows::BarRow;
 use crate::report::number::{count, counted};
 use crate::report::trace_rows::{ApplicationRow, BoundsRow, StageRow, StragglerRow, TimelineRow, TraceReport};
 use crate::trace::analysis;
-use crate::trace::{Format, utc_text};
+use crate::trace::utc_text;
 
 /// GiB per byte.
 const GIB: f64 = 1.0 / 1_073_741_824.0;
@@ -146,7 +146,7 @@ impl TraceReport {
 
     /// Counts of jobs, stages, tasks, attempts and data.
     fn summary(&self) -> Table {
-        let format = Format::from_key(&self.format).map_or_else(|| self.format.clone(), |format| format.text().into());
+        let format = self.format.text();
         let version = match self.applications.as_slice() {
             [one] => one.version.as_ref().map_or_else(String::new, |version| format!(", Spark {version}")),
             _ => String::new(),

@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use crate::report::json::Word;
 use crate::trace::analysis::Bound;
 use crate::trace::analysis::Times;
-use crate::trace::{Outcome, StageKind, WarningKind};
+use crate::trace::{Format, Outcome, StageKind, WarningKind};
 
 /// A log and its analysis. Times are in seconds since the start of its first application.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TraceReport {
-    /// The format's key.
-    pub format: Word,
+    /// The format.
+    pub format: Format,
     /// The files that were read.
     pub files: Vec<String>,
     /// True if the reading was ended early.
