@@ -84,6 +84,7 @@ fn model(args: &FitArgs, terminal: &Terminal) -> Result<Option<FittedModel>, Fai
     if interrupted() {
         return Ok(None);
     }
+    fit.check(!confs.is_empty(), args.others().next().is_some()).map_err(not_fitted)?;
     match &confs[..] {
         [] => {}
         [path] => {
@@ -96,6 +97,9 @@ fn model(args: &FitArgs, terminal: &Terminal) -> Result<Option<FittedModel>, Fai
         // `--app` refers to the logs of the job
         let trace = load(path, &ReadOptions { application: None, ..(&args.limits).into() }, terminal)?;
         tell_warnings(&trace, terminal);
+        if interrupted() {
+            return Ok(None);
+        }
         fit.add_alongside(&trace).map_err(not_fitted)?;
     }
     let progress = Progress::new(terminal.shows_progress(), "replications");

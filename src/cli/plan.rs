@@ -27,7 +27,7 @@ impl PlanText {
             Some(text) => text,
             None => String::from_utf8(read_bytes(path)?).map_err(|_| not_text(&name))?,
         };
-        if text.trim().is_empty() && !name.ends_with(".toml") {
+        if text.trim().is_empty() && path.is_file() && !name.ends_with(".toml") {
             let help = "pass the right file; the name of a plan without keys ends with .toml";
             return Err(Failure::helped(Exit::Model, format!("`{name}` is empty"), help));
         }

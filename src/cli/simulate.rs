@@ -170,7 +170,9 @@ pub(crate) fn stop_rule(rel_error: Option<f64>, reps: Option<u64>, level: f64) -
 fn not_simulated(error: SimulateError, targets: &[Wanted]) -> Failure {
     let refuse = |message: String, help: &str| Failure::helped(Exit::Refused, message, help);
     match error {
-        SimulateError::Compile(error) => compile_failure(&error),
+        SimulateError::Compile(error)
+        | SimulateError::Replications(SimulationError::Compile(error))
+        | SimulateError::LongRuns(SteadyRunError::Compile(error)) => compile_failure(&error),
         SimulateError::Exact(error) => answer_failure(error),
         SimulateError::NeedsReplications(_) => refuse(error.to_string(), "use `--method simulate`"),
         SimulateError::LongRuns(SteadyRunError::Steady(error)) => no_long_run(&error),

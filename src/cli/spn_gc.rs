@@ -64,7 +64,7 @@ fn net_of_stages(plan: &StagePlan, args: &SpnGcArgs, terminal: &Terminal) -> Res
     if for_jobs {
         return Err(Failure::helped(
             Exit::Usage,
-            "a plan of stages defines its own tasks, times and distributions, and its net has no speculative copies",
+            "a plan of stages defines its own tasks, times and distributions, and its net has neither stragglers nor speculative copies",
             "remove --maps, --means, --stragglers, --speculation and --clone",
         ));
     }

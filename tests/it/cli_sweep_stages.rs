@@ -151,6 +151,19 @@ fn the_effect_of_stragglers_is_that_of_the_formula() {
     }
 }
 
+/// Points with and without stragglers have the same random numbers, although only the latter have a net.
+#[test]
+fn a_share_of_0_changes_nothing() {
+    let job = plan(12).replace("\"deterministic\"", "\"exponential\"");
+    let sweep =
+        "[sweep]\nbase = \"job.toml\"\nreplications = 500\n[[axis]]\nkey = \"stragglers.share\"\nvalues = [0.0, 0.2]\n";
+    let folder = Folder::new(&[("job.toml", &job), ("sweep.toml", sweep)]);
+    let found = json(&["sweep", &folder.at("sweep.toml"), "--json"]);
+    assert_eq!(found["points"][1]["difference_s"]["value"], 0.0, "{found}");
+    assert_eq!(found["points"][1]["mean_s"], found["points"][0]["mean_s"]);
+    assert!(number(&found["points"][2]["difference_s"]["low"]) > 0.0);
+}
+
 #[test]
 fn sizes_far_outside_the_measured_range_are_noted() {
     let base =

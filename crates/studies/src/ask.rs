@@ -51,18 +51,20 @@ fn net_times(net: &NetModel, ensemble: &Ensemble, watch: &dyn Watch) -> Result<O
 }
 
 fn task_times(tasks: &TaskModel, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Option<Vec<f64>>, StudyError> {
-    /// Replications of a block.
-    const BLOCK: u64 = 16;
+    let available = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let threads = ensemble.threads.map_or(available, |threads| threads.min(available));
+    // short blocks keep all threads busy, because a replication of a large job takes long
+    let size = (ensemble.replications / (8 * threads.get() as u64)).clamp(1, 16);
     let quiet = Quiet(watch);
     let ready = tasks.ready(ensemble.seed, &quiet);
-    let blocks: Vec<u64> = (0..ensemble.replications).step_by(BLOCK as usize).collect();
+    let blocks: Vec<u64> = (0..ensemble.replications).step_by(size as usize).collect();
     let block = |&from: &u64| {
-        let samples = ready.replicate(ensemble.first + from, BLOCK.min(ensemble.replications - from))?;
+        let samples = ready.replicate(ensemble.first + from, size.min(ensemble.replications - from))?;
         Ok(seconds(&samples))
     };
-    let found: Result<Vec<Vec<f64>>, StudyError> = match ensemble.threads {
-        Some(NonZeroUsize::MIN) => blocks.iter().map(block).collect(),
-        threads => thread_pool(threads)?.install(|| blocks.par_iter().map(block).collect()),
+    let found: Result<Vec<Vec<f64>>, StudyError> = match threads {
+        NonZeroUsize::MIN => blocks.iter().map(block).collect(),
+        threads => thread_pool(Some(threads))?.install(|| blocks.par_iter().map(block).collect()),
     };
     let times = found?.concat();
     Ok((times.len() as u64 == ensemble.replications).then_some(times))

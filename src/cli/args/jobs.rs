@@ -109,7 +109,7 @@ pub(crate) struct EstimateArgs {
     pub(crate) planned: PlanArgs,
     /// Probability that a task runs on a slow node, and the factor by which a slow node lengthens the task, such as
     /// 0.1:3. Several factors need a probability each: 0.1:2@0.7,5@0.3 stands for factor 2 with probability 0.7 and
-    /// factor 5 with probability 0.3 (plans of map and reduce tasks)
+    /// factor 5 with probability 0.3
     #[arg(long, value_name = "SHARE:FACTOR", value_parser = straggler_values::stragglers, help_heading = "In place of the plan's values")]
     pub(crate) stragglers: Option<Stragglers>,
     /// Spark's speculative copies: `none`, `spark4` (multiplier 3 after 90% of the tasks), `spark3` (1.5 after 75%), or

@@ -390,7 +390,7 @@ impl<'a> Simulation<'a> {
     fn run_since(self, started: Instant, mut prepared: Prepared) -> Result<SimulationResult, SimulationError> {
         let goal = self.goal_in_words();
         let Self { net, mut question, snapshots, mut ensemble, level, watch, .. } = self;
-        let watch = &TimeLimit::at(watch, ensemble.max_wall.take().map(|wall| started + wall));
+        let watch = &TimeLimit::at(watch, ensemble.max_wall.take().and_then(|wall| started.checked_add(wall)));
         ensemble.targets = prepared.targets(&ensemble.targets);
         if !limit_firings(&prepared.program, &mut prepared.question, &ensemble, PATIENCE, watch)? {
             return Err(SimulationError::Endless { firings: PATIENCE, goal });

@@ -217,7 +217,8 @@ fn rest(run: &RunProgress, mut plan: StagePlan, positions: Vec<Option<usize>>, n
         spec.tasks = Amount { fixed: f64::from(tasks - spec.small_tasks), per_mb: 0.0 };
         spec.uses_partitions = false;
     }
-    let whole = PlannedJob::of(&plan);
+    // the pace of the run already contains its stragglers
+    let whole = PlannedJob { stragglers: None, ..PlannedJob::of(&plan) };
     let join = Join { run, plan: &plan, positions: &positions, whole: &whole };
     let mut job = whole.clone();
     for (k, planned) in job.stages.iter_mut().enumerate() {

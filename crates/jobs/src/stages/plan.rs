@@ -26,7 +26,7 @@ pub struct StagePlan {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sharing: Option<Sharing>,
     /// Stragglers in addition to those of the logs, which are part of the distributions of the stages: any task of any stage may draw
-    /// a slow node. Default none.
+    /// a slow node. The keys `distribution` and `tasks` are refused. Default none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stragglers: Option<Stragglers>,
     /// Spark's speculative copies. Default: none.

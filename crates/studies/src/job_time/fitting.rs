@@ -171,13 +171,13 @@ impl LogFit {
         self.runs.len() + self.jobs.len()
     }
 
-    /// Fits the model and checks it on its logs. `watch` counts replications of the check or other jobs of the logs. A
-    /// stopped fit has no meaning.
+    /// Checks the kinds of the logs so far, before a configuration (`has_conf`) and logs of other programs
+    /// (`has_others`) are read.
     ///
     /// # Errors
     ///
-    /// All variants of [`LogFitError`].
-    pub fn fit(self, watch: &dyn Watch) -> Result<FittedModel, LogFitError> {
+    /// Logs that no model fits, or that fit only without these inputs.
+    pub fn check(&self, has_conf: bool, has_others: bool) -> Result<(), LogFitError> {
         let FitSettings { inputs_mb, jobs, .. } = &self.settings;
         let (sizes, count) = (inputs_mb.len(), self.count());
         match (self.runs.is_empty(), self.jobs.is_empty()) {
@@ -185,17 +185,28 @@ impl LogFit {
             _ if jobs.is_empty() && sizes > 0 && sizes != count => {
                 Err(LogFitError::InputSizes { sizes, count, of: "logs" })
             }
-            (_, false) if !self.others.is_empty() => Err(LogFitError::Alongside),
+            (_, false) if has_others => Err(LogFitError::Alongside),
             (false, false) => Err(LogFitError::BothKinds),
-            (true, false) => self.fit_jobs(watch),
-            (false, true) if self.conf.is_some() || !jobs.is_empty() => Err(LogFitError::OnlyMapReduce),
-            (false, true) => {
-                let mut fitted = fit_stages_alongside(&self.runs, &self.others)?;
-                watch.counts("replications");
-                check_stages(&mut fitted, watch)?;
-                Ok(FittedModel::Stages(Box::new(fitted)))
-            }
+            (false, true) if has_conf || !jobs.is_empty() => Err(LogFitError::OnlyMapReduce),
+            _ => Ok(()),
         }
+    }
+
+    /// Fits the model and checks it on its logs. `watch` counts replications of the check or other jobs of the logs. A
+    /// stopped fit has no meaning.
+    ///
+    /// # Errors
+    ///
+    /// All variants of [`LogFitError`].
+    pub fn fit(self, watch: &dyn Watch) -> Result<FittedModel, LogFitError> {
+        self.check(self.conf.is_some(), !self.others.is_empty())?;
+        if !self.jobs.is_empty() {
+            return self.fit_jobs(watch);
+        }
+        let mut fitted = fit_stages_alongside(&self.runs, &self.others)?;
+        watch.counts("replications");
+        check_stages(&mut fitted, watch)?;
+        Ok(FittedModel::Stages(Box::new(fitted)))
     }
 
     fn fit_jobs(&self, watch: &dyn Watch) -> Result<FittedModel, LogFitError> {

@@ -224,7 +224,7 @@ impl Sizing {
                 let ends = || self.cores.iter().copied();
                 let (fewest, most) = (ends().min().unwrap_or(own).max(1), ends().max().unwrap_or(own).max(1));
                 let job = PlannedJob::of(plan);
-                let work_s: f64 = job.stages.iter().map(|stage| stage.work_s()).sum::<f64>() * job.mean_slowdown();
+                let work_s: f64 = job.stages.iter().map(|stage| stage.work_s()).sum();
                 let slots = work_s / (2.0 * plan.job.deadline_s.unwrap_or(f64::INFINITY));
                 // `as` saturates at the ends of u64
                 least = (slots / most as f64) as u64;

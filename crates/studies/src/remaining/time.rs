@@ -265,7 +265,10 @@ fn notes(progress: &RunProgress, rest: &RestOfRun, pace: &RunPace, basis: Basis)
             notes.push("speculative copies (`[speculation]`) are not modelled".to_owned());
         }
         if rest.plan.stragglers.is_some() {
-            notes.push("`[stragglers]` applies only to tasks that have not started".to_owned());
+            notes.push(
+                "the stragglers of the plan (`[stragglers]`) are not modelled: the pace of the run contains its own"
+                    .to_owned(),
+            );
         }
         notes.extend(rest.plan.remarks());
     }

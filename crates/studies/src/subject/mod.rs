@@ -252,7 +252,7 @@ impl Subject {
             Kind::Stages { table } => {
                 let plan = stages_at(table, axes, point).map_err(|misfit| misfit.message)?;
                 let job = PlannedJob::of(&plan);
-                if plan.speculation.is_some() || job.no_net().is_some() {
+                if plan.speculation.is_some() || job.no_net().is_some() || axes.iter().any(removes_net) {
                     return task_model(&plan);
                 }
                 let made = stage_net(&job).map_err(|problems| problems.to_string())?;
@@ -335,4 +335,11 @@ fn task_model(plan: &StagePlan) -> Result<Model, String> {
     let tasks = TaskModel::new(plan).map_err(|error| error.to_string())?;
     let spread = Spread::of(RunFactor::new(&plan.run, tasks.error()).points());
     Ok(Model { runs: Runs::Tasks(Box::new(tasks)), spread, deadline_s: plan.job.deadline_s })
+}
+
+/// Returns true for an axis along which a job of stages may lose its net. All points of a study must have the same random numbers, so
+/// none of them runs as a net then.
+fn removes_net(axis: &Axis) -> bool {
+    const KEYS: [&str; 4] = ["stragglers", "speculation", "job.gpus_per_executor", "job.concurrent_gpu_tasks"];
+    KEYS.iter().any(|key| axis.key.trim().starts_with(key))
 }

@@ -325,7 +325,13 @@ impl Sweep {
             seed: settings.seed,
             level: self.settings.level,
             threads: self.settings.threads,
-            deadline: self.settings.max_time.into_iter().chain(budget_time).min().map(|wall| Instant::now() + wall),
+            deadline: self
+                .settings
+                .max_time
+                .into_iter()
+                .chain(budget_time)
+                .min()
+                .and_then(|wall| Instant::now().checked_add(wall)),
             backend: self.settings.backend,
             adapter: self.settings.adapter.clone(),
         }

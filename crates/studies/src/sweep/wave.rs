@@ -89,6 +89,14 @@ impl<'a> Bound<'a> {
         }
     }
 
+    /// Returns the number that the length of a block is a multiple of.
+    fn step(&self) -> u64 {
+        match self {
+            Self::Net(_) => STEP,
+            Self::Tasks(_) => 1,
+        }
+    }
+
     fn replicate<E: Send>(&self, point: u64, from: u64, count: u64) -> Result<Samples, BatchError<E>> {
         match self {
             Self::Net(ready) => ready.replicate(from, count).map_err(|error| BatchError::Run { point, error }),
@@ -177,14 +185,16 @@ impl Crew {
     fn blocks(&self, points: &[Option<UnderWay<'_>>]) -> Vec<(usize, u64, u64)> {
         let missing = |point: &UnderWay<'_>| point.until.saturating_sub(point.samples.replications);
         let all: u64 = points.iter().flatten().map(missing).sum();
-        let even = all.div_ceil(self.cores * BLOCKS_PER_CORE).next_multiple_of(STEP).clamp(STEP, LONGEST_BLOCK);
+        let even = all.div_ceil(self.cores * BLOCKS_PER_CORE);
         let mut blocks = Vec::new();
         for (which, point) in points.iter().enumerate() {
             let Some(point) = point else { continue };
             let mut from = point.samples.replications;
             // at most an equal share per core, as in a run of the single point
-            let share = missing(point).div_ceil(self.cores).next_multiple_of(STEP);
-            let size = even.max(point.runs.batch().min(share).next_multiple_of(STEP));
+            let step = point.runs.step();
+            let even = even.next_multiple_of(step).clamp(step, LONGEST_BLOCK);
+            let share = missing(point).div_ceil(self.cores).next_multiple_of(step);
+            let size = even.max(point.runs.batch().min(share).next_multiple_of(step));
             while from < point.until {
                 let count = size.min(point.until - from);
                 blocks.push((which, from, count));
