@@ -10,7 +10,7 @@ use crate::whatif::{WhatIf, WhatIfOutcome};
 /// Makes the report of a study, which has text, a page, CSV and JSON.
 ///
 /// ```
-/// use tailspn_common::watch::Unwatched;
+/// use tailspn_engine::watch::Unwatched;
 /// use tailspn_jobs::plan::JobPlan;
 /// use tailspn_report::report::{Report as _, ReportStudy as _};
 /// use tailspn_studies::sweep::{Axis, Sweep};
