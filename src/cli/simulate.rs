@@ -254,7 +254,7 @@ fn samples_text(run: &Run) -> String {
 
 /// Returns the times in seconds of all replications that reached the goal, in the order of the replications.
 pub(crate) fn times_s(run: &Run) -> impl Iterator<Item = f64> {
-    run.samples.passage_times.iter().map(|&ticks| run.samples.clock.seconds(ticks))
+    run.samples.times_s()
 }
 
 /// Prints remarks that a reader of the numbers should know.

@@ -138,15 +138,7 @@ fn small_runs_predict_larger_ones() {
 fn simulated(slots: u32, waves: &[(u32, f64)], law: PhaseLaw, end_s: f64) -> tailspn::estimate::Estimate {
     let waves = waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, ..Wave::default() }).collect();
     let stage = PlannedStage { name: String::new(), after: vec![], setup_s: 0.0, task_mb: 0.0, waves, law, gpu: 0.0 };
-    let job = PlannedJob {
-        name: "job".into(),
-        slots,
-        stages: vec![stage],
-        end_s,
-        gpus: None,
-        stragglers: None,
-        shared_errors: vec![],
-    };
+    let job = PlannedJob { name: "job".into(), slots, stages: vec![stage], end_s, ..PlannedJob::default() };
     let program = compile(&stage_net(&job).unwrap().net).unwrap();
     let ensemble = Ensemble { replications: 100_000, seed: 5, ..Ensemble::default() };
     let samples = run(&program, &Question::default(), &ensemble, &Unwatched).unwrap().samples;

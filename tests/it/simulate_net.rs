@@ -11,19 +11,7 @@ use tailspn::sim::{Ensemble, Goal, Question, Reward, SimulationError, Snapshot};
 use tailspn::watch::Unwatched;
 
 use crate::cli::data;
-
-/// A queue with room for `room` customers, which arrive at 1 and leave at 2 per second.
-fn queue(room: u32) -> Net {
-    let mut b = NetBuilder::new("queue");
-    let (free, waiting) = (b.place("free", room), b.place("waiting", 0));
-    let (arrive, serve) =
-        (b.transition("arrive", Timing::exponential(1.0)), b.transition("serve", Timing::exponential(2.0)));
-    b.input(free, arrive, 1.0);
-    b.output(arrive, waiting, 1.0);
-    b.input(waiting, serve, 1.0);
-    b.output(serve, free, 1.0);
-    b.build().unwrap()
-}
+use crate::solve_net::queue;
 
 fn json(found: &SimulatedNet) -> Value {
     let text = match found {

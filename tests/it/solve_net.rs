@@ -15,7 +15,7 @@ use tailspn::watch::Unwatched;
 use crate::cli::data;
 
 /// A queue with room for `room` customers, which arrive at 1 and leave at 2 per second.
-fn queue(room: u32) -> Net {
+pub(crate) fn queue(room: u32) -> Net {
     let mut b = NetBuilder::new("queue");
     let (free, waiting) = (b.place("free", room), b.place("waiting", 0));
     let (arrive, serve) =

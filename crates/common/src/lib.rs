@@ -5,6 +5,7 @@
 //! * [`order`]: order statistics;
 //! * [`graph`]: components and topological order of graphs;
 //! * [`spelling`]: suggestions for misspelt words;
+//! * [`threads`]: number of threads;
 //! * [`bounded`]: reading of files up to a limit.
 //!
 //! The crate `tailspn` re-exports the first three, as `tailspn::watch`, `tailspn::share` and through
@@ -19,4 +20,5 @@ pub mod graph;
 pub mod order;
 pub mod share;
 pub mod spelling;
+pub mod threads;
 pub mod watch;

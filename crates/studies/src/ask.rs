@@ -4,6 +4,8 @@ use std::num::NonZeroUsize;
 
 use rayon::prelude::*;
 
+use tailspn_common::threads;
+
 use crate::ends::{owned, without_width};
 use crate::error::StudyError;
 use crate::estimate::{EstimateError, FloatMoments, Measured};
@@ -11,7 +13,7 @@ use crate::job_time::TaskModel;
 use crate::optimize::Measure;
 use crate::sensitivity::Response;
 use crate::share::{Listed, Share};
-use crate::sim::{Backend, Ending, Ensemble, Samples, run};
+use crate::sim::{Backend, Ending, Ensemble, run};
 use crate::subject::Subject;
 use crate::sweep::{Axis, Model, NetModel, Point, Runs};
 use crate::watch::{Quiet, Watch};
@@ -47,12 +49,11 @@ fn net_times(net: &NetModel, ensemble: &Ensemble, watch: &dyn Watch) -> Result<O
     if missing > 0 {
         return Err(StudyError::Unreached { missing, replications });
     }
-    Ok(Some(seconds(samples)))
+    Ok(Some(samples.times_s().collect()))
 }
 
 fn task_times(tasks: &TaskModel, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Option<Vec<f64>>, StudyError> {
-    let available = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let threads = ensemble.threads.map_or(available, |threads| threads.min(available));
+    let threads = threads::at_most(ensemble.threads);
     // short blocks keep all threads busy, because a replication of a large job takes long
     let size = (ensemble.replications / (8 * threads.get() as u64)).clamp(1, 16);
     let quiet = Quiet(watch);
@@ -60,7 +61,7 @@ fn task_times(tasks: &TaskModel, ensemble: &Ensemble, watch: &dyn Watch) -> Resu
     let blocks: Vec<u64> = (0..ensemble.replications).step_by(size as usize).collect();
     let block = |&from: &u64| {
         let samples = ready.replicate(ensemble.first + from, size.min(ensemble.replications - from))?;
-        Ok(seconds(&samples))
+        Ok(samples.times_s().collect())
     };
     let found: Result<Vec<Vec<f64>>, StudyError> = match threads {
         NonZeroUsize::MIN => blocks.iter().map(block).collect(),
@@ -68,11 +69,6 @@ fn task_times(tasks: &TaskModel, ensemble: &Ensemble, watch: &dyn Watch) -> Resu
     };
     let times = found?.concat();
     Ok((times.len() as u64 == ensemble.replications).then_some(times))
-}
-
-/// Returns the time of each replication \[s\].
-fn seconds(samples: &Samples) -> Vec<f64> {
-    samples.passage_times.iter().map(|&ticks| samples.clock.seconds(ticks)).collect()
 }
 
 /// Returns an answer with its interval by Student's t over the groups.

@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 use toml::Value;
 
+use tailspn_common::threads;
+
 use crate::error::StudyError;
 use crate::job_time::TaskModel;
 use crate::mapreduce::LawTables;
@@ -80,8 +82,7 @@ impl Draws<'_> {
     /// # Ok::<(), tailspn_studies::StudyError>(())
     /// ```
     pub fn times(&self, rows: &[DrawRow<'_>], watch: &dyn Watch) -> Result<Option<Vec<DrawnTimes>>, StudyError> {
-        let available = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let threads = self.threads.map_or(available, |threads| threads.min(available)).get();
+        let threads = threads::at_most(self.threads).get();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
         let (done, planned) = (AtomicU64::new(0), rows.len() as u64);
         let row = |(number, row): (usize, &DrawRow<'_>)| {
@@ -134,10 +135,10 @@ impl Draws<'_> {
     fn copied(&self, plan: &StagePlan, seed: u64, watch: &dyn Watch) -> DrawnTimes {
         let tasks = TaskModel::new(plan)?;
         let samples = tasks.ready(seed, watch).replicate(0, self.runs)?;
-        let times = samples.passage_times.iter().zip(0..).map(|(&ticks, run)| {
-            let factor = RunFactor::at(&plan.run, tasks.error(), Spread::share(seed, run));
-            samples.clock.seconds(ticks) * factor
-        });
+        let times = samples
+            .times_s()
+            .zip(0..)
+            .map(|(time, run)| time * RunFactor::at(&plan.run, tasks.error(), Spread::share(seed, run)));
         Ok(times.collect())
     }
 
@@ -147,7 +148,7 @@ impl Draws<'_> {
         let Some(net) = model.net() else { return Err(StudyError::Model("a job without a net".to_owned())) };
         let ready = Ready::new(&net.program, &net.question, net.schedule.as_deref(), seed, watch)?;
         let samples = ready.replicate(0, self.runs)?;
-        let mut times: Vec<f64> = samples.passage_times.iter().map(|&ticks| samples.clock.seconds(ticks)).collect();
+        let mut times: Vec<f64> = samples.times_s().collect();
         if samples.ended(Ending::Goal) == samples.replications {
             model.spread.spread(&mut times, seed, 0);
         }

@@ -10,6 +10,12 @@ mod philox;
 pub use exponential::{FRACTION_BITS, exponential};
 pub use philox::{Philox, philox4x32_10, split};
 
+/// Converts a random word to a uniform number inside (0, 1).
+#[inline]
+pub fn uniform(word: u32) -> f64 {
+    (f64::from(word) + 0.5) * (1.0 / 4_294_967_296.0)
+}
+
 /// Purpose of a random word. Each purpose has its own stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]

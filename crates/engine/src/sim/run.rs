@@ -1,8 +1,9 @@
 //! Executes one run and returns samples and their origin.
 
 use std::borrow::Cow;
-use std::num::NonZeroUsize;
 use std::time::Instant;
+
+use tailspn_common::threads;
 
 use crate::compile::Program;
 use crate::rng::split;
@@ -126,9 +127,8 @@ pub(in crate::sim) fn run_rounds(
     started: Instant,
 ) -> Result<Run, RunError> {
     let Setup { program, question, clock, .. } = setup;
-    // no more threads than cores, since others would only wait; the result does not depend on the number
-    let available = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let threads = ensemble.threads.map_or(available, |threads| threads.min(available));
+    // the result does not depend on the number
+    let threads = threads::at_most(ensemble.threads);
     let cpu = CpuRounds::new(engine, program, question, ensemble.first, threads);
     let mut cpu = cpu.map_err(|error| RunError::Threads(error.to_string()))?;
     let samples = Samples::new(clock, question, program.counters(), program.transitions());

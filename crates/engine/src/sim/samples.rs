@@ -50,6 +50,11 @@ pub struct Samples {
 }
 
 impl Samples {
+    /// The stored times \[s\] of the replications that reached the goal, in the order of the replications.
+    pub fn times_s(&self) -> impl Iterator<Item = f64> + '_ {
+        self.passage_times.iter().map(|&ticks| self.clock.seconds(ticks))
+    }
+
     /// Samples of no replication.
     pub fn new(clock: Clock, question: &Question, counters: usize, transitions: usize) -> Self {
         let tokens = if question.tokens { counters } else { 0 };

@@ -48,8 +48,8 @@ pub struct Simulation<'a> {
     goal: String,
     /// The markings to avoid, as text.
     avoid: Option<String>,
-    /// True if `goal` also says what to avoid and from when the goal counts.
-    words_are_complete: bool,
+    /// First time at which the goal counts, unless `goal` states it.
+    not_before: Option<f64>,
     /// The expressions of the snapshots as text, in the order of the question.
     snapshots: Vec<String>,
     ensemble: Ensemble,
@@ -95,7 +95,7 @@ impl Net {
             question: Question::default(),
             goal: "the dead marking".to_owned(),
             avoid: None,
-            words_are_complete: false,
+            not_before: None,
             snapshots: Vec::new(),
             ensemble: Ensemble::default(),
             level: 0.95,
@@ -157,6 +157,7 @@ impl<'a> Simulation<'a> {
     /// Sets the first time, in seconds, at which the goal counts. Default 0.
     pub fn earliest(mut self, seconds: f64) -> Self {
         self.question.earliest = seconds;
+        self.not_before = Some(seconds).filter(|seconds| *seconds > 0.0);
         self
     }
 
@@ -250,7 +251,7 @@ impl<'a> Simulation<'a> {
     /// Asks a question that is compiled already; replaces the question so far. `goal` is the goal in words, and `snapshots` are the
     /// expressions of the snapshots, for reports.
     pub fn asking(self, question: Question, goal: impl Into<String>, snapshots: Vec<String>) -> Self {
-        Self { question, goal: goal.into(), avoid: None, snapshots, words_are_complete: true, ..self }
+        Self { question, goal: goal.into(), avoid: None, not_before: None, snapshots, ..self }
     }
 
     /// Sets the number of replications, their seed and all other settings of the run at once.
@@ -405,14 +406,11 @@ impl<'a> Simulation<'a> {
 
     fn goal_in_words(&self) -> String {
         let mut goal = self.goal.clone();
-        if self.words_are_complete {
-            return goal;
-        }
         if let Some(avoid) = &self.avoid {
             goal += &format!(", avoiding {avoid}");
         }
-        if self.question.earliest > 0.0 {
-            goal += &format!(", not before {} s", self.question.earliest);
+        if let Some(seconds) = self.not_before {
+            goal += &format!(", not before {seconds} s");
         }
         goal
     }

@@ -1,7 +1,7 @@
 //! Known attempts of a recorded job: where the first attempt of each task ran, and how slow each node is.
 
-use crate::cluster::draw::uniform;
 use crate::mapreduce::Stragglers;
+use crate::rng::uniform;
 
 /// Known attempts of a recorded job.
 #[derive(Clone, Debug)]

@@ -50,7 +50,6 @@ mod world;
 mod simulator_tests;
 
 pub mod detect;
-mod draw;
 pub mod energy;
 pub mod first_order;
 pub mod formulas;

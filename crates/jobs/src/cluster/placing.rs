@@ -1,14 +1,13 @@
 //! Assignment of slots: tasks and copies, job by job, and the work of an attempt.
 
 use crate::cluster::detect::Category;
-use crate::cluster::draw::uniform;
 use crate::cluster::known_work::Known;
 use crate::cluster::node::NOBODY;
 use crate::cluster::plan::JobOrder;
 use crate::cluster::policy::Policy;
 use crate::cluster::simulator::{Attempt, Simulator, Status};
 use crate::cluster::world::lognormal;
-use crate::rng::{Address, Purpose};
+use crate::rng::{Address, Purpose, uniform};
 
 /// A use of a slot.
 #[derive(Clone, Copy, Debug)]

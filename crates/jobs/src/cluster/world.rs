@@ -4,12 +4,11 @@
 //! Sizes and nodes of blocks are drawn once per seed: every replication and every policy has the same input.
 
 use crate::cluster::detect::Category;
-use crate::cluster::draw::uniform;
 use crate::cluster::known_work::Known;
 use crate::cluster::plan::{Failure, JobOrder, JobPlan, Noise, Plan, Power, Slowdown};
 use crate::estimate::normal_quantile;
 use crate::mapreduce::Stragglers;
-use crate::rng::{Address, Purpose, split};
+use crate::rng::{Address, Purpose, split, uniform};
 
 /// Sample number that decides whether a reduce gets a hot key; the sample before it decides the rank. Blocks are placed from sample 1 on.
 const HOT: u32 = u32::MAX;

@@ -2,13 +2,10 @@
 
 use toml::{Table, Value};
 
-use crate::cluster;
-use crate::mapreduce;
-use crate::plan::Work;
 use crate::plan::problem::{PlanError, ProblemKind};
 use crate::plan::renames::JOB_RENAMES;
 use crate::plan::text::Document;
-use crate::stages::StagePlan;
+use crate::plan::{JobPlan, Work};
 
 /// The kinds of plans, each with the section that determines it.
 const KINDS: [(Work, &str); 3] =
@@ -35,12 +32,9 @@ fn has(work: Work, key: &str) -> bool {
     }
     let Some(text) = alone(key).map(|table| table.to_string()) else { return false };
     let Ok(document) = Document::parse(&text, &JOB_RENAMES) else { return false };
-    let read = match work {
-        Work::MapReduce => mapreduce::Plan::read(document).map(drop),
-        Work::Stages => StagePlan::read(document).map(drop),
-        Work::Tasks => cluster::Plan::read(document).map(drop),
-    };
-    read.err().is_none_or(|error| error.problems.iter().all(|problem| problem.kind != ProblemKind::UnknownKey))
+    JobPlan::read_as(document, work)
+        .err()
+        .is_none_or(|error| error.problems.iter().all(|problem| problem.kind != ProblemKind::UnknownKey))
 }
 
 /// Returns a table with one key; lists on its path have one entry.
@@ -58,7 +52,7 @@ fn alone(path: &str) -> Option<Table> {
 
 #[cfg(test)]
 mod tests {
-    use crate::plan::JobPlan;
+    use super::*;
 
     fn told(text: &str) -> String {
         JobPlan::from_toml(text).unwrap_err().to_string()

@@ -141,14 +141,18 @@ impl JobPlan {
     pub fn read(text: &str, otherwise: Work) -> Result<Loaded<Self>, PlanError> {
         let document = Document::parse(text, &JOB_RENAMES)?;
         let work = work_of(&document)?.unwrap_or(otherwise);
-        let loaded = match work {
+        Self::read_as(document, work).map_err(|error| kinds::with_other_kinds(error, work))
+    }
+
+    /// Reads a plan of this kind from a document.
+    fn read_as(document: Document<'_>, work: Work) -> Result<Loaded<Self>, PlanError> {
+        match work {
             Work::MapReduce => {
                 mapreduce::Plan::read(document).map(|loaded| loaded.map(|plan| Self::MapReduce(Box::new(plan))))
             }
             Work::Stages => StagePlan::read(document).map(|loaded| loaded.map(|plan| Self::Stages(Box::new(plan)))),
             Work::Tasks => cluster::Plan::read(document).map(|loaded| loaded.map(|plan| Self::Tasks(Box::new(plan)))),
-        };
-        loaded.map_err(|error| kinds::with_other_kinds(error, work))
+        }
     }
 
     /// Returns the kind of work that the sections of a plan determine; none if no section decides, or if the text is not a plan.

@@ -79,15 +79,7 @@ mod tests {
             gpu: 0.0,
         };
         let stages = vec![stage(vec![], &[(4, 2.0), (8, 1.0)]), stage(vec![0], &[(4, 1.0)])];
-        PlannedJob {
-            name: "j".into(),
-            slots: 4,
-            stages,
-            end_s: 0.25,
-            gpus: None,
-            stragglers: None,
-            shared_errors: Vec::new(),
-        }
+        PlannedJob { name: "j".into(), slots: 4, stages, end_s: 0.25, ..PlannedJob::default() }
     }
 
     fn outcomes(job: &PlannedJob, reps: u64) -> Vec<Vec<crate::cluster::Outcome>> {

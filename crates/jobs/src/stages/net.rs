@@ -202,15 +202,7 @@ mod tests {
     fn the_net_has_the_parts_that_the_module_says() {
         let stages =
             vec![stage(vec![], &[(3, 2.0), (4, 1.0)]), stage(vec![0], &[(2, 1.0)]), stage(vec![0], &[(1, 1.0)])];
-        let job = PlannedJob {
-            name: "j".into(),
-            slots: 3,
-            stages,
-            end_s: 0.0,
-            gpus: None,
-            stragglers: None,
-            shared_errors: Vec::new(),
-        };
+        let job = PlannedJob { name: "j".into(), slots: 3, stages, ..PlannedJob::default() };
         let made = stage_net(&job).unwrap();
         let net = &made.net;
         assert_eq!(net.place(net.find_place("slots").unwrap()).initial, [3]);

@@ -62,7 +62,7 @@ impl PlannedStage {
 }
 
 /// A job at one size.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PlannedJob {
     /// Name of the job.
     pub name: String,

@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 use std::sync::LazyLock;
 
 use crate::mapreduce::{LawTable, PhaseLaw};
-use crate::rng::{Address, Purpose};
+use crate::rng::{Address, Purpose, uniform};
 use crate::stages::planned::PlannedJob;
 use crate::stages::schedule::{DRIVER_STAGES, Pace, Running, StageRun, StageSchedule};
 
@@ -73,7 +73,7 @@ impl ResumedSchedule {
         let word = |purpose, owner: usize, sample: u32| {
             // `as` is fine: a plan has at most 10,000 stages
             let words = Address { purpose, owner: owner as u32, sample: sample / 4 }.words(key, replication);
-            (f64::from(words[(sample % 4) as usize]) + 0.5) * (1.0 / 4_294_967_296.0)
+            uniform(words[(sample % 4) as usize])
         };
         for (i, (stage, state)) in self.schedule.stages.iter().zip(&self.states).enumerate() {
             for (draw, task) in (RUNNING_DRAWS..).zip(&state.running) {
@@ -135,15 +135,7 @@ mod tests {
     }
 
     fn job(slots: u32, stages: Vec<PlannedStage>) -> PlannedJob {
-        PlannedJob {
-            name: "j".into(),
-            slots,
-            stages,
-            end_s: 0.0,
-            gpus: None,
-            stragglers: None,
-            shared_errors: Vec::new(),
-        }
+        PlannedJob { name: "j".into(), slots, stages, ..PlannedJob::default() }
     }
 
     fn open(running: &[(f64, f64)]) -> StageState {

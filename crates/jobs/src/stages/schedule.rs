@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
 use crate::mapreduce::{LawTable, LawTables, Stragglers};
-use crate::rng::{Address, FRACTION_BITS, Purpose, exponential};
+use crate::rng::{Address, FRACTION_BITS, Purpose, exponential, uniform};
 use crate::stages::planned::{PlannedJob, PlannedStage, SharedGpus};
 
 /// Number of Erlang stages of the driver's times, as in the net.
@@ -127,6 +127,8 @@ pub(super) struct Progress {
     ended: u32,
     drawn: u32,
     words: [u32; 4],
+    /// The words that decide which tasks are stragglers.
+    slow_words: [u32; 4],
 }
 
 /// A task of an executor with GPUs.
@@ -186,20 +188,25 @@ impl<'a> Running<'a> {
     /// task to launch.
     pub(super) fn launch(&mut self, stage: usize, now: f64) -> Event {
         let (of, at) = (&self.job.stages[stage], &mut self.progress[stage]);
-        if at.drawn.is_multiple_of(4) {
-            let address = Address { purpose: Purpose::Attempt, owner: stage as u32, sample: at.drawn / 4 };
-            at.words = address.words(self.key, self.replication);
+        let (block, lane) = (at.drawn / 4, (at.drawn % 4) as usize);
+        if lane == 0 {
+            let words = |sample| {
+                let address = Address { purpose: Purpose::Attempt, owner: stage as u32, sample };
+                address.words(self.key, self.replication)
+            };
+            at.words = words(block);
+            if self.job.stragglers.is_some() {
+                at.slow_words = words(SLOWDOWN_DRAWS + block);
+            }
         }
-        let word = at.words[(at.drawn % 4) as usize];
         at.drawn += 1;
-        let p = (f64::from(word) + 0.5) * (1.0 / 4_294_967_296.0);
+        let p = uniform(at.words[lane]);
         let pace = self.pace.map_or(1.0, |pace| pace.stages[stage][usize::from(at.wave >= of.first_waves)]);
-        let slowdown = self.job.stragglers.as_ref().map_or(1.0, |stragglers| {
-            let sample = SLOWDOWN_DRAWS + at.drawn / 4;
-            let address = Address { purpose: Purpose::Attempt, owner: stage as u32, sample };
-            let word = address.words(self.key, self.replication)[(at.drawn % 4) as usize];
-            stragglers.drawn_factor((f64::from(word) + 0.5) * (1.0 / 4_294_967_296.0), true)
-        });
+        let slowdown = self
+            .job
+            .stragglers
+            .as_ref()
+            .map_or(1.0, |stragglers| stragglers.drawn_factor(uniform(at.slow_words[lane]), true));
         let end = now + of.waves[at.wave].1 * of.law.quantile(p) * pace * slowdown;
         at.launched += 1;
         if at.launched == of.waves[at.wave].0 {
@@ -332,15 +339,7 @@ mod tests {
             gpu: 0.0,
         };
         let stages = stages.iter().map(stage).collect();
-        PlannedJob {
-            name: "j".into(),
-            slots,
-            stages,
-            end_s: 0.0,
-            gpus: None,
-            stragglers: None,
-            shared_errors: Vec::new(),
-        }
+        PlannedJob { name: "j".into(), slots, stages, ..PlannedJob::default() }
     }
 
     fn run(job: &PlannedJob) -> StageRun {

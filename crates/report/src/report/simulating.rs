@@ -235,8 +235,8 @@ impl<'a> NetSimulation<'a> {
         let runs = runs.runs(length.runs).seed(seed).level(settings.level).watch(watch);
         let runs = if let Some(threads) = threads { runs.threads(threads) } else { runs };
         let result = runs.run_prepared(&prepared)?;
-        let report = SteadyReport { method, ..result.report() };
-        Ok(SimulatedNet::LongRuns(Box::new(report), result.runs().to_vec(), result.is_partial()))
+        let (report, is_partial) = (SteadyReport { method, ..result.report() }, result.is_partial());
+        Ok(SimulatedNet::LongRuns(Box::new(report), result.into_runs(), is_partial))
     }
 
     fn exact(&self, watch: &dyn Watch) -> Result<SimulatedNet, SimulateError> {

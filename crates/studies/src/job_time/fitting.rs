@@ -33,7 +33,7 @@ impl Default for FitSettings {
     }
 }
 
-/// Reason why there is no model of some logs.
+/// Reason why some logs give no model.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LogFitError {

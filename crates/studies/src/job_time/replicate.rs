@@ -1,12 +1,13 @@
 //! Replications of a planned job of stages, task by task. The result has the same form as replications of a net.
 
-use std::num::NonZeroUsize;
 use std::time::Instant;
 
 use rayon::prelude::*;
 
+use tailspn_common::threads;
+
 use crate::error::StudyError;
-use crate::job_time::tasks::{CLOCK, ticks_of};
+use crate::job_time::tasks::{CLOCK, add_time, ticks_of};
 use crate::rng::split;
 use crate::sim::{Ensemble, GroupTimes, Placement, Provenance, Question, Run, Samples};
 use crate::stages::{PlannedJob, StageRun, StageSchedule};
@@ -23,8 +24,7 @@ const ROUND: u64 = 4;
 pub(super) fn replicate(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, StudyError> {
     let started = Instant::now();
     let schedule = StageSchedule::new(job);
-    let available = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let threads = ensemble.threads.map_or(available, |threads| threads.min(available));
+    let threads = threads::at_most(ensemble.threads);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build()?;
     let mut samples = Samples::new(CLOCK, &Question::default(), 0, 0);
     samples.groups = vec![GroupTimes::default(); job.stages.len()];
@@ -80,10 +80,7 @@ pub(super) fn replicate(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch
 }
 
 fn add(samples: &mut Samples, run: &StageRun) {
-    samples.replications += 1;
-    samples.endings[0] += 1;
-    samples.passage.push(ticks_of(run.job_s));
-    samples.passage_histogram.push(ticks_of(run.job_s));
+    add_time(samples, run.job_s);
     for (group, [first, last]) in samples.groups.iter_mut().zip(&run.stages) {
         group.first.push(ticks_of(*first));
         group.last.push(ticks_of(*last));
@@ -92,6 +89,8 @@ fn add(samples: &mut Samples, run: &StageRun) {
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroUsize;
+
     use super::*;
     use crate::estimate::Moments;
     use crate::job_time::stages::run_net;
@@ -111,15 +110,7 @@ mod tests {
             gpu: 0.0,
         };
         let stages = vec![stage(&[], &[(3, 2.0), (7, 1.0)]), stage(&[], &[(5, 0.8)]), stage(&[0, 1], &[(4, 1.5)])];
-        PlannedJob {
-            name: "j".into(),
-            slots: 3,
-            stages,
-            end_s: 0.25,
-            gpus: None,
-            stragglers: None,
-            shared_errors: Vec::new(),
-        }
+        PlannedJob { name: "j".into(), slots: 3, stages, end_s: 0.25, ..PlannedJob::default() }
     }
 
     #[test]

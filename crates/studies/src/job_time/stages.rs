@@ -73,7 +73,7 @@ pub fn estimate_stages(
     let kept = match &with_copies {
         _ if !ensemble.keep => Vec::new(),
         Some(runs) => runs.last().map_or(&[][..], |run| &run.outcomes).iter().map(|outcome| outcome.job_s).collect(),
-        None => samples.passage_times.iter().map(|&ticks| samples.clock.seconds(ticks)).collect(),
+        None => samples.times_s().collect(),
     };
     let times = match &with_copies {
         Some(runs) => {

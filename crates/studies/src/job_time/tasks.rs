@@ -15,6 +15,14 @@ pub(super) fn ticks_of(seconds: f64) -> u64 {
     (seconds / CLOCK.tick()).round() as u64
 }
 
+/// Adds the job time of a replication.
+pub(super) fn add_time(samples: &mut Samples, job_s: f64) {
+    samples.replications += 1;
+    samples.endings[0] += 1;
+    samples.passage.push(ticks_of(job_s));
+    samples.passage_histogram.push(ticks_of(job_s));
+}
+
 /// Reason why a job cannot run with copies.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -119,12 +127,8 @@ impl ReadyTasks<'_> {
     pub(crate) fn replicate(&self, first: u64, count: u64) -> Result<Samples, ExperimentError> {
         let mut samples = self.nothing().starting_at(first);
         let mut push = |job_s: f64| {
-            let ticks = ticks_of(job_s);
-            samples.replications += 1;
-            samples.endings[0] += 1;
-            samples.passage.push(ticks);
-            samples.passage_histogram.push(ticks);
-            samples.passage_times.push(ticks);
+            add_time(&mut samples, job_s);
+            samples.passage_times.push(ticks_of(job_s));
         };
         match &self.runs {
             Bound::Plain(schedule, key) => (first..first + count)

@@ -14,7 +14,7 @@
 use crate::estimate::{normal_quantile, student_quantile};
 use crate::fit::{RestOfRun, StageEvidence};
 use crate::mapreduce::{LawTable, PhaseLaw};
-use crate::rng::{Address, Purpose};
+use crate::rng::{Address, Purpose, uniform};
 use crate::stages::Pace;
 
 /// Standard deviation of G beyond the error of the fitted times: the differences of the stages of one run from the run's factor.
@@ -97,12 +97,12 @@ impl RunPace {
 
     /// Draws the factors of one replication.
     pub(super) fn draw(&self, key: [u32; 2], replication: u64) -> Pace {
-        let uniform = |owner: usize| {
+        let share = |owner: usize| {
             // `as` is exact: a plan has at most 10,000 stages
             let address = Address { purpose: Purpose::Run, owner: owner as u32, sample: 0 };
-            (f64::from(address.words(key, replication)[0]) + 0.5) * (1.0 / 4_294_967_296.0)
+            uniform(address.words(key, replication)[0])
         };
-        let run = self.log_factor + self.scale * student_quantile(uniform(0), self.degrees_of_freedom);
+        let run = self.log_factor + self.scale * student_quantile(share(0), self.degrees_of_freedom);
         let factor = |owner: usize, part: &Part| {
             let own = part.spread.powi(2);
             let (mean, variance) = match part.seen {
@@ -112,7 +112,7 @@ impl RunPace {
                 }
                 None => (0.0, own),
             };
-            (run + mean + variance.sqrt() * normal_quantile(uniform(owner))).exp()
+            (run + mean + variance.sqrt() * normal_quantile(share(owner))).exp()
         };
         let of_stage = |(i, parts): (usize, &[Part; 2])| [factor(1 + 2 * i, &parts[0]), factor(2 + 2 * i, &parts[1])];
         Pace { stages: self.parts.iter().enumerate().map(of_stage).collect(), driver: run.exp() }

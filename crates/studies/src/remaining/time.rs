@@ -4,6 +4,8 @@ use std::num::NonZeroUsize;
 
 use rayon::prelude::*;
 
+use tailspn_common::threads;
+
 use crate::error::StudyError;
 use crate::estimate::{Measured, clopper_pearson, quantile_of_sorted};
 use crate::fit::{RestOfRun, RunProgress, rest_by_itself, rest_of_run};
@@ -206,8 +208,7 @@ fn replicate(
 ) -> Result<Vec<StageRun>, StudyError> {
     let schedule = ResumedSchedule::new(&rest.job, rest.states.clone(), rest.end_age_s);
     let key = split(settings.seed);
-    let available = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    let threads = settings.threads.map_or(available, |threads| threads.min(available));
+    let threads = threads::at_most(settings.threads);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build()?;
     let run = |replication: u64| schedule.run(key, replication, &pace.draw(key, replication));
     let mut runs: Vec<StageRun> = Vec::new();

@@ -65,7 +65,7 @@ pub struct PointResult {
 /// Returns the times of the replications \[s\]; none unless all replications reached the goal.
 pub(in crate::sweep) fn times(samples: &Samples) -> Option<Vec<f64>> {
     let all = samples.ended(Ending::Goal) == samples.replications;
-    all.then(|| samples.passage_times.iter().map(|&ticks| samples.clock.seconds(ticks)).collect())
+    all.then(|| samples.times_s().collect())
 }
 
 /// Returns the times \[s\] of replications with run-to-run variation, ascending; none without such variation.

@@ -3,9 +3,9 @@
 //! Divides the work. Many small points are divided among the cores as points, few large points as blocks. The division does
 //! not affect the samples, because blocks are merged in the order of the replications.
 
-use std::num::NonZeroUsize;
-
 use rayon::prelude::*;
+
+use tailspn_common::threads;
 
 use crate::estimate::StopRule;
 use crate::job_time::ReadyTasks;
@@ -108,8 +108,7 @@ impl<'a> Bound<'a> {
 impl Crew {
     /// Starts the thread pool, with at most the number of threads that the batch allows.
     pub(super) fn new(batch: &Batch) -> Result<Self, RunError> {
-        let available = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let cores = batch.threads.map_or(available, |threads| threads.min(available)).get();
+        let cores = threads::at_most(batch.threads).get();
         let pool = rayon::ThreadPoolBuilder::new().num_threads(cores).build();
         let pool = pool.map_err(|error| RunError::Threads(error.to_string()))?;
         Ok(Self { pool, cores: cores as u64 })

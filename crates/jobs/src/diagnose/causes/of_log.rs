@@ -26,7 +26,7 @@ pub struct CauseSettings {
 /// Causes in a log.
 #[derive(Debug)]
 pub struct LogCauses {
-    /// What was read, what is missing, and warnings.
+    /// Inputs that were read, missing data, and warnings.
     pub inputs: InputFindings,
     /// The causes.
     pub causes: RootCauses,
@@ -57,11 +57,11 @@ fn read_of_log(trace: &JobTrace, samples: &Samples, meters: &[NodeMeters], unmap
         name: file.name.clone(),
         taken: format!("{} series, {} rows of {}", file.series, file.rows, file.format.text()),
     }));
-    let mut missing: Vec<String> = Vec::new();
-    missing.extend(unmapped.into_iter().map(|node| match node.node.as_str() {
+    let missing = unmapped.into_iter().map(|node| match node.node.as_str() {
         "" => node.reason,
         name => format!("node {name}: {}", node.reason),
-    }));
+    });
+    let missing = missing.collect();
     let mut warnings: Vec<String> =
         trace.warnings.iter().map(|warning| format!("{}: {warning}", trace.place(warning.first))).collect();
     warnings.extend(samples.warnings.iter().map(ToString::to_string));
