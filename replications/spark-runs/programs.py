@@ -22,7 +22,7 @@ def parquet(path, columns):
 
 
 def sales(rng, folder, unit):
-    n = 400_000
+    n = 2_400_000
     parquet(f'{folder}/sales/{unit}.parquet', dict(
         customer=rng.integers(0, 20_000, n), product=rng.integers(0, 2_000, n), day=rng.integers(0, 730, n).astype('int32'),
         quantity=rng.integers(1, 20, n).astype('int32'), price=rng.random(n) * 100))
@@ -32,12 +32,12 @@ def sales(rng, folder, unit):
 
 
 def edges(rng, folder, unit):
-    n = 15_000
+    n = 240_000
     os.makedirs(folder, exist_ok=True)
     with open(f'{folder}/{unit}.txt', 'w') as f:
-        # a chain of blocks of vertices: the distance from vertex 0 grows by one in every third block
-        f.writelines(f'{a + unit * 5_000} {b + unit * 5_000}\n' for a, b in rng.integers(0, 5_000, (n, 2)))
-        f.write(f'{unit * 5_000} {(unit + 1) * 5_000}\n')
+        # each unit has vertices of its own, and one edge leads to the next unit
+        f.writelines(f'{a} {b}\n' for a, b in (rng.integers(0, 40_000, (n, 2)) + unit * 40_000).tolist())
+        f.write(f'{unit * 40_000} {(unit + 1) * 40_000}\n')
 
 
 def features(rng, folder, unit):
@@ -48,7 +48,7 @@ def features(rng, folder, unit):
 
 
 def requests(rng, folder, unit):
-    n = 25_000
+    n = 135_000
     os.makedirs(folder, exist_ok=True)
     hosts, pages, codes, sizes = rng.integers(0, 500, n), rng.integers(0, 3_000, n), rng.choice([200, 200, 200, 304, 404, 500], n), rng.integers(100, 90_000, n)
     with open(f'{folder}/{unit}.log', 'w') as f:
@@ -58,7 +58,7 @@ def requests(rng, folder, unit):
 
 def clicks(rng, folder, unit):
     import numpy
-    n, users = 300_000, 10_000
+    n, users = 1_100_000, 10_000
     user = rng.integers(0, users, n)
     user[rng.random(n) < 0.25] = 7
     parquet(f'{folder}/clicks/{unit}.parquet', dict(user=user + numpy.where(user == 7, 0, unit * users), value=rng.random(n), note=[f'note {i % 977}' for i in range(n)]))
@@ -66,7 +66,7 @@ def clicks(rng, folder, unit):
 
 
 def records(rng, folder, unit):
-    n = 60_000
+    n = 225_000
     parquet(f'{folder}/{unit}.parquet', dict(key=rng.integers(0, 1 << 40, n), payload=[rng.bytes(60).hex() for _ in range(n)]))
 
 
@@ -198,7 +198,7 @@ def run(data, out, program, scale, executors, name):
         'spark.eventLog.enabled': 'true', 'spark.eventLog.dir': f'file://{out}', 'spark.eventLog.compress': 'false',
         'spark.eventLog.rolling.enabled': 'false', 'spark.ui.enabled': 'false', 'spark.driver.host': 'localhost',
         'spark.driver.memory': '800m', 'spark.executor.memory': '900m', 'spark.scheduler.minRegisteredResourcesRatio': '1.0',
-        'spark.sql.files.maxPartitionBytes': 2 << 20, 'spark.sql.files.openCostInBytes': 0, 'spark.sql.shuffle.partitions': 16,
+        'spark.sql.files.maxPartitionBytes': 4 << 20, 'spark.sql.files.openCostInBytes': 0, 'spark.sql.shuffle.partitions': 16,
         'spark.sql.warehouse.dir': f'{out}/warehouse', 'spark.local.dir': f'{out}/local',
         **SETTINGS.get(program, {}),
     }

@@ -93,7 +93,8 @@ def run_one(python, work, out, program, scale, executors, repeat):
     busy_before, steal_before = wait_until_idle()
     before, start = cpu_ticks(), time.monotonic()
     done = subprocess.run([python, f'{HERE}/programs.py', 'run', f'{work}/data', temporary, program, str(scale), str(executors), name],
-                          cwd=work, capture_output=True, text=True)
+                          cwd=work, capture_output=True, text=True,
+                          env={**os.environ, 'SPARK_LOCAL_IP': '127.0.0.1', 'SPARK_LOCAL_HOSTNAME': 'localhost'})
     process_s = time.monotonic() - start
     busy, steal = cpu_shares(before, cpu_ticks())
     if done.returncode:
