@@ -6,7 +6,8 @@ GPU in blocks, computes (K-means or stereo depth), copies the result back, then 
 last map, each reducer fetches its part of all map outputs, merges (sorts) and reduces. With P permits, at most P tasks hold the GPU,
 from the first copy to the last; with 0 permits the driver shares the GPU between all slots.
 
-Each job writes NAME.csv (one row per task and phase; times in seconds since the job started) and one line of jobs.jsonl.
+Each job writes NAME.csv (one row per task and phase; times in seconds since the job started) and one line of jobs.jsonl. A job that
+is in jobs.jsonl already is not repeated.
 With --cpu, a wait of 20 ms replaces the GPU: the structure of the job and its load on the host stay real, and no GPU is needed.
 Needs numpy, 9 GB of disk and, without --cpu, CuPy and an NVIDIA GPU.
 """
@@ -72,14 +73,14 @@ class Gpu:
             cupy.zeros(1).sum().get()
 
     def wait(self, mark):
-        mark('to_gpu')
+        mark('to_gpu', 0)
         time.sleep(0.02)
         mark('gpu')
 
     def to_device(self, arrays, mark):
         device = [self.cp.asarray(a) for a in arrays]
         self.cp.cuda.Device().synchronize()
-        mark('to_gpu')
+        mark('to_gpu', sum(a.nbytes for a in arrays))
         return device
 
     def computed(self, mark):
@@ -286,7 +287,7 @@ def write_job(out, job, rows, times):
         w.writerow(['kind', 'task', 'slot', 'phase', 'start_s', 'end_s', 'bytes'])
         for kind, task, slot, phase, begin, end, size in sorted(rows, key=lambda r: r[4]):
             w.writerow([kind, task, slot, phase, f'{begin:.6f}', f'{end:.6f}', size or ''])
-    kept = ('name', 'workload', 'repeat', 'maps', 'reduces', 'slots', 'reduce_slots', 'permits', 'split_mb', 'block_mb', 'iters', 'real')
+    kept = ('name', 'started', 'workload', 'repeat', 'maps', 'reduces', 'slots', 'reduce_slots', 'permits', 'split_mb', 'block_mb', 'iters', 'real')
     with open(f'{out}/jobs.jsonl', 'a') as f:
         f.write(json.dumps({**{k: getattr(job, k) for k in kept}, 'cores': len(os.sched_getaffinity(0)), **times}) + '\n')
 
@@ -325,20 +326,35 @@ def main():
     split, files, shapes = (2, 8, SHAPES[:3]) if o.tiny else (32, 64, SHAPES)
     for workload in WORKLOADS:
         make_data(o.data, workload, files, 2 * split)
+    # the first job must not share the disk with what is left to write
+    os.sync()
     print(f'data in {time.monotonic() - begin:.1f} s', flush=True)
+    done = set()
+    if os.path.exists(f'{o.out}/jobs.jsonl'):
+        with open(f'{o.out}/jobs.jsonl') as f:
+            done = {json.loads(line)['name'] for line in f}
+
+    def job_of(workload, repeat, maps, slots, permits, twice):
+        size = split * 2 if twice else split
+        return argparse.Namespace(
+            name=f"{workload}-{maps}m-{size}mb-{slots}s-{f'p{permits}' if permits else 'free'}-r{repeat}",
+            started=time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime()), workload=workload, repeat=repeat, maps=maps, reduces=REDUCES,
+            slots=slots, reduce_slots=REDUCE_SLOTS, permits=permits, split_mb=size, block_mb=max(1, split // 2), iters=WORKLOADS[workload],
+            real=not o.cpu, data=o.data, files=files, tmp=os.path.join(tempfile.gettempdir(), f'mr-tmp-{os.getpid()}'))
+
+    # not logged: after the data was written, a virtual machine may take seconds to give its processes memory at full speed
+    for workload in WORKLOADS:
+        run_job(job_of(workload, 0, *shapes[2]))
     failed = False
     for repeat in range(1, o.repeats + 1):
-        for maps, slots, permits, twice in shapes:
-            for workload, iters in WORKLOADS.items():
+        for shape in shapes:
+            for workload in WORKLOADS:
                 if time.monotonic() - begin > o.budget:
                     print('budget spent')
                     return failed
-                size = split * 2 if twice else split
-                job = argparse.Namespace(
-                    name=f"{workload}-{maps}m-{size}mb-{slots}s-{f'p{permits}' if permits else 'free'}-r{repeat}",
-                    workload=workload, repeat=repeat, maps=maps, reduces=REDUCES, slots=slots, reduce_slots=REDUCE_SLOTS, permits=permits,
-                    split_mb=size, block_mb=max(1, split // 2), iters=iters, real=not o.cpu, data=o.data, files=files,
-                    tmp=os.path.join(tempfile.gettempdir(), f'mr-tmp-{os.getpid()}'))
+                job = job_of(workload, repeat, *shape)
+                if job.name in done:
+                    continue
                 try:
                     rows, times = run_job(job)
                 except Exception as e:

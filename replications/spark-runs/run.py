@@ -3,10 +3,11 @@
 
     python3 run.py --out FOLDER [--work FOLDER] [--only PROGRAM...]
 
-Installs Java (with apt-get, if there is none) and pyspark (in a virtual environment under --work), makes the inputs, then runs one
-program at a time, in an order that a seed shuffles within each repeat. Each run starts once the host is idle: less than a tenth of
-its CPU time in use over a second. FOLDER gets one event log (gzip) and one line of runs.jsonl for each run. A run that is in
-runs.jsonl already is not repeated. Needs 1 GB of disk and an hour on two cores that do nothing else.
+Installs Java (with apt-get, if the machine lacks it) and pyspark (in a virtual environment under --work), makes the inputs, then runs one
+program at a time, in an order that a seed shuffles within each repeat. Each run waits, for up to two minutes, until the host is idle:
+less than a tenth of its CPU time in use over a second. FOLDER/learn and FOLDER/judge (see lot.py) get one event log (gzip) and one
+line of runs.jsonl for each run. A run that is in runs.jsonl already is not repeated. Needs 4 GB of disk and an hour on two cores that
+do nothing else.
 """
 import argparse
 import gzip
@@ -19,10 +20,11 @@ import sys
 import tempfile
 import time
 
+from lot import PROGRAMS, to_learn_from
+
 PACKAGES = ['pyspark==3.5.6', 'numpy==1.26.4', 'pyarrow==17.0.0']
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCALES, MIDDLE, REPEATS, ORDER_SEED = (1, 2, 4, 8, 16), 4, (1, 2), 47
-PROGRAMS = ('star', 'reach', 'regression', 'parse', 'skew', 'shuffle', 'stream', 'files')
 # Paths and names of the machine that made a log, which say nothing of the run
 PRIVATE = ('Classpath Entries', 'Hadoop Properties', 'Metrics Properties')
 
@@ -66,7 +68,7 @@ def wait_until_idle():
 
 
 def read_log(lines):
-    """Returns the events without private fields, the job time in seconds, the number of tasks and the bytes read from files."""
+    """Returns the events without private fields, the job time in seconds, the number of tasks and their input in bytes."""
     kept, begin, end, tasks, read = [], [], [], 0, 0
     for line in lines:
         event = json.loads(line)
@@ -103,7 +105,7 @@ def run_one(python, work, out, program, scale, executors, repeat):
     with open(log) as f:
         kept, job_s, tasks, read = read_log(f)
     # log4j and Spark write the path of the working folder into plans and settings
-    text = ''.join(kept).replace(temporary, '/run').replace(work, '/work-folder')
+    text = ''.join(kept).replace(temporary, '/run').replace(work, '/work').replace(HERE, '/scripts')
     with open(f'{out}/{name}.gz', 'wb') as f, gzip.GzipFile('', 'wb', 9, f, 0) as z:
         z.write(text.encode())
     shutil.rmtree(temporary)
@@ -111,7 +113,7 @@ def run_one(python, work, out, program, scale, executors, repeat):
     with open(f'{out}/runs.jsonl', 'a') as f:
         f.write(json.dumps(dict(
             name=name, program=program, scale=scale, executors=executors, repeat=repeat, job_s=round(job_s, 3), process_s=round(process_s, 3),
-            tasks=tasks, files_mb=round(size / 1e6, 3), read_mb=round(read / 1e6, 3), busy_before=busy_before, steal_before=steal_before,
+            tasks=tasks, files_mb=round(size / 1e6, 3), input_mb=round(read / 1e6, 3), busy_before=busy_before, steal_before=steal_before,
             cpu_busy=busy, cpu_steal=steal, cores=os.cpu_count(), started=time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime(time.time() - process_s)))) + '\n')
     print(f'{name:24s} {job_s:7.2f} s, {tasks:4d} tasks, {os.path.getsize(f"{out}/{name}.gz") // 1000:4d} kB, busy before {busy_before:.0%}', flush=True)
 
@@ -122,23 +124,26 @@ def main():
     p.add_argument('--work', default=os.path.join(tempfile.gettempdir(), 'spark-runs'))
     p.add_argument('--only', nargs='*', default=PROGRAMS, metavar='PROGRAM')
     o = p.parse_args()
-    for folder in (o.out, o.work):
+    o.work = os.path.abspath(o.work)
+    out = {program: f"{o.out}/{'learn' if program in to_learn_from() else 'judge'}" for program in PROGRAMS}
+    for folder in (o.work, *out.values()):
         os.makedirs(folder, exist_ok=True)
     python = install(o.work)
     if not os.path.exists(f'{o.work}/data/done'):
         subprocess.run([python, f'{HERE}/programs.py', 'inputs', f'{o.work}/data'], check=True)
         open(f'{o.work}/data/done', 'w').close()
     done = set()
-    if os.path.exists(f'{o.out}/runs.jsonl'):
-        with open(f'{o.out}/runs.jsonl') as f:
-            done = {json.loads(line)['name'] for line in f}
+    for folder in set(out.values()):
+        if os.path.exists(f'{folder}/runs.jsonl'):
+            with open(f'{folder}/runs.jsonl') as f:
+                done |= {json.loads(line)['name'] for line in f}
     order = random.Random(ORDER_SEED)
     for repeat in REPEATS:
         runs = [(program, scale, executors) for program in PROGRAMS for scale in SCALES for executors in (2, 1) if executors == 2 or scale == MIDDLE]
         order.shuffle(runs)
         for program, scale, executors in runs:
             if program in o.only and f'{program}-x{scale}-{executors}x1-r{repeat}' not in done:
-                run_one(python, o.work, o.out, program, scale, executors, repeat)
+                run_one(python, o.work, out[program], program, scale, executors, repeat)
 
 
 if __name__ == '__main__':
