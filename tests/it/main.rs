@@ -74,6 +74,7 @@ mod gpu;
 mod jani;
 mod job_grid;
 mod laws;
+mod maxima;
 mod measure;
 mod models;
 mod optimize;

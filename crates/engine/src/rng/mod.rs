@@ -40,6 +40,8 @@ pub enum Purpose {
     Split = 8,
     /// Remaining delay of a clock at the start of a walk of splitting, given its age; the owner is the transition.
     Residual = 9,
+    /// Phases of an attempt of the cluster simulator after its first phase, see [`Address::words`]; the owner is the task.
+    Phase = 10,
     /// Delay before a stage of the cluster simulator starts; the owner is the stage.
     Setup = 12,
     /// The difference of a whole run from a typical run.

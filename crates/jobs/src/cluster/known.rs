@@ -4,11 +4,12 @@
 //! task has a home node and returns to it if there is room. Its first attempt takes the recorded time on that node; on
 //! another node the time scales with the slowness of the stage's tasks on the two nodes. Logs do not contain the times
 //! of further attempts. Such a time is the task's usual time, times the slowness of the node, times a ratio drawn from
-//! the ratios of the stage's attempts.
+//! the stage's [`Spread`].
 
 use crate::cluster::detect::Category;
 use crate::cluster::known_work::Known;
 use crate::cluster::plan::{Failure, JobOrder, Noise, Power, Slowdown};
+use crate::cluster::spread::Spread;
 use crate::cluster::world::{CategorySpec, JobSpec, Local, NodeSpec, TaskSpec, World};
 use crate::mapreduce::Stragglers;
 use crate::rng::split;
@@ -52,8 +53,8 @@ pub struct KnownStage {
     pub tasks: Vec<KnownTask>,
     /// Factor by which the stage's tasks take longer than usual, for each node.
     pub slowness: Vec<f64>,
-    /// Equally likely ratios of an attempt's time to the usual time, ascending; at least one.
-    pub ratios: Vec<f64>,
+    /// Distribution of an attempt's time, relative to the usual time of its task.
+    pub spread: Spread,
     /// Tasks of the stage that may run at a time on each node, if different from the node's slots.
     pub slots: Option<Vec<u32>>,
     /// Attempts that are slow independently of their nodes.
@@ -81,7 +82,7 @@ impl KnownJob {
             usual: Vec::new(),
             stage: Vec::new(),
             slowness: self.stages.iter().map(|stage| stage.slowness.clone()).collect(),
-            ratios: self.stages.iter().map(|stage| stage.ratios.clone()).collect(),
+            spread: self.stages.iter().map(|stage| stage.spread.clone()).collect(),
             slots: self.stages.iter().map(|stage| stage.slots.clone()).collect(),
             stragglers: self.stages.iter().map(|stage| stage.stragglers.clone()).collect(),
             end_s: self.end_s,

@@ -1,5 +1,6 @@
 //! Known attempts of a recorded job: where the first attempt of each task ran, and how slow each node is.
 
+use crate::cluster::spread::{MOST_PHASES, Spread};
 use crate::mapreduce::Stragglers;
 use crate::rng::uniform;
 
@@ -11,7 +12,7 @@ pub(super) struct Known {
     pub(super) usual: Vec<f64>,
     pub(super) stage: Vec<u32>,
     pub(super) slowness: Vec<Vec<f64>>,
-    pub(super) ratios: Vec<Vec<f64>>,
+    pub(super) spread: Vec<Spread>,
     pub(super) slots: Vec<Option<Vec<u32>>>,
     pub(super) stragglers: Vec<Option<Stragglers>>,
     pub(super) end_s: f64,
@@ -38,22 +39,28 @@ impl Known {
         self.stage[task as usize] as usize
     }
 
-    /// Returns the work of an attempt that starts on a node after `before` other attempts of its task; the random words
-    /// determine the attempt's time, and whether the attempt is slow.
-    pub(super) fn work(&self, task: u32, node: usize, before: u32, [word, slow]: [u32; 2]) -> f64 {
+    /// Returns the work of an attempt that starts on a node after `before` other attempts of its task. The random words
+    /// determine the attempt's first phase, and whether the attempt is slow; `further` returns the words of the other phases.
+    pub(super) fn work(
+        &self,
+        task: u32,
+        node: usize,
+        before: u32,
+        [word, slow]: [u32; 2],
+        further: impl FnOnce() -> [u32; MOST_PHASES - 1],
+    ) -> f64 {
         let stragglers = self.stragglers[self.stage(task)].as_ref();
         let factor = stragglers.map_or(1.0, |stragglers| stragglers.drawn_factor(uniform(slow), true));
-        factor * self.usual_work(task, node, before, word)
+        let ratio = |stage: usize| self.spread[stage].ratio(word, further);
+        factor * self.usual_work(task, node, before, ratio)
     }
 
-    fn usual_work(&self, task: u32, node: usize, before: u32, word: u32) -> f64 {
+    fn usual_work(&self, task: u32, node: usize, before: u32, ratio: impl FnOnce(usize) -> f64) -> f64 {
         let stage = self.stage[task as usize] as usize;
         let slowness = &self.slowness[stage];
         if let Some((home, work)) = self.first[task as usize].filter(|_| before == 0) {
             return if home == node { work } else { work * slowness[node] / slowness[home] };
         }
-        let ratios = &self.ratios[stage];
-        let drawn = ((u64::from(word) * ratios.len() as u64) >> 32) as usize;
-        self.usual[task as usize] * slowness[node] * ratios[drawn]
+        self.usual[task as usize] * slowness[node] * ratio(stage)
     }
 }

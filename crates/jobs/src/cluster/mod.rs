@@ -43,6 +43,7 @@ mod plan_check;
 mod policy;
 mod recording;
 mod simulator;
+mod spread;
 mod sweep;
 mod world;
 
@@ -68,4 +69,5 @@ pub use plan::{
 pub(crate) use plan_check::check_policies;
 pub use plan_check::{MAX_NODES, MAX_TASKS};
 pub use recording::{RecordedTask, record_progress};
+pub use spread::{MOST_PHASES, Spread};
 pub use sweep::Sweep;

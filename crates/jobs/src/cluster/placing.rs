@@ -249,7 +249,9 @@ impl Simulator<'_> {
         let owner = Address { purpose: Purpose::Attempt, owner: task, sample: attempts_before };
         let words = owner.words(world.key, self.replication);
         if let Some(known) = &world.known {
-            return self.known_attempt(known.work(task, node, attempts_before, [words[0], words[1]]), node, placement);
+            let further = || Address { purpose: Purpose::Phase, ..owner }.words(world.key, self.replication);
+            let work = known.work(task, node, attempts_before, [words[0], words[1]], further);
+            return self.known_attempt(work, node, placement);
         }
         let mut factor = lognormal(world.noise.sigma, words[0]);
         let category = spec.category as usize;

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::{KnownJob, KnownNode, KnownStage, KnownTask, MAX_TASKS};
+use crate::cluster::{KnownJob, KnownNode, KnownStage, KnownTask, MAX_TASKS, Spread};
 use crate::fit::line::median;
 use crate::fit::observe::{FitError, Span, executed, waits_for};
 use crate::fit::observed_job::is_mapreduce;
@@ -384,7 +384,7 @@ impl Maker<'_, '_> {
                 setup_varies: false,
                 tasks: self.tasks(i, share, &usual[i], &busy),
                 slowness: usual[i].slowness.clone(),
-                ratios: usual[i].ratios.clone(),
+                spread: Spread::Recorded(usual[i].ratios.clone()),
                 slots: None,
                 stragglers: None,
             });

@@ -99,7 +99,7 @@ const OVERDUE_TAIL: f64 = 3.0;
 ///
 /// Quantiles are interpolated linearly in each cell; in the outermost cells they are evaluated. The largest relative error is 1e-3, at the seams; the
 /// error of the mean is far below 1e-5.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LawTable {
     law: PhaseLaw,
     mean: f64,

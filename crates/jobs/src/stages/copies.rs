@@ -4,15 +4,12 @@
 //! from the same planned tasks, means and distributions.
 
 use crate::cluster::detect::{DetectorPlan, Spark};
-use crate::cluster::{KnownJob, KnownNode, KnownStage, KnownTask, PolicyPlan, Watching};
-use crate::mapreduce::Stragglers;
+use crate::cluster::{KnownJob, KnownNode, KnownStage, KnownTask, PolicyPlan, Spread, Watching};
+use crate::mapreduce::{LawTables, Stragglers};
 use crate::stages::planned::{PlannedJob, PlannedStage};
 
-/// Number of equally likely values that represent a stage's distribution.
-const VALUES: usize = 1_000;
-
 /// Converts a planned job to one with known tasks, on `hosts` hosts with equal shares of the slots. A copy runs on a different host than its task, as
-/// in Spark: on a single host there are no copies. Exact except for the values that represent the distributions.
+/// in Spark: on a single host there are no copies.
 pub fn known_job(job: &PlannedJob, hosts: u32) -> KnownJob {
     let hosts = hosts.clamp(1, job.slots.max(1));
     let until = |host: u32| u64::from(job.slots) * u64::from(host) / u64::from(hosts);
@@ -20,14 +17,12 @@ pub fn known_job(job: &PlannedJob, hosts: u32) -> KnownJob {
         let slots = u32::try_from(until(host + 1) - until(host)).unwrap_or(u32::MAX);
         KnownNode { slots, cores: f64::from(slots), from_s: 0.0 }
     };
-    KnownJob {
-        nodes: (0..hosts).map(node).collect(),
-        stages: job.stages.iter().map(|stage| known_stage(stage, hosts as usize, job.stragglers.clone())).collect(),
-        end_s: job.end_s,
-    }
+    let tables = LawTables::default();
+    let stage = |stage| known_stage(stage, hosts as usize, job.stragglers.clone(), &tables);
+    KnownJob { nodes: (0..hosts).map(node).collect(), stages: job.stages.iter().map(stage).collect(), end_s: job.end_s }
 }
 
-fn known_stage(stage: &PlannedStage, hosts: usize, stragglers: Option<Stragglers>) -> KnownStage {
+fn known_stage(stage: &PlannedStage, hosts: usize, stragglers: Option<Stragglers>, tables: &LawTables) -> KnownStage {
     let tasks = stage.waves.iter().flat_map(|wave| {
         let task = KnownTask { first: None, at_least: false, usual_s: wave.mean_s.max(1e-6), size: 1.0 };
         std::iter::repeat_n(task, wave.tasks as usize)
@@ -38,7 +33,7 @@ fn known_stage(stage: &PlannedStage, hosts: usize, stragglers: Option<Stragglers
         setup_varies: true,
         tasks: tasks.collect(),
         slowness: vec![1.0; hosts],
-        ratios: stage.law.equally_likely(VALUES),
+        spread: Spread::Phases(vec![(1.0, tables.get(&stage.law))]),
         slots: None,
         stragglers,
     }
