@@ -23,6 +23,9 @@ import time
 
 import numpy as np
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from host_load import cpu_shares, cpu_ticks
+
 KERNELS = r'''
 extern "C" __global__ void assign(const float* x, const float* c, int* best, float* dist, int n, int k, int iters) {
   int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return;
@@ -73,7 +76,7 @@ class Gpu:
             cupy.zeros(1).sum().get()
 
     def wait(self, mark):
-        mark('to_gpu', 0)
+        mark('to_gpu')
         time.sleep(0.02)
         mark('gpu')
 
@@ -211,19 +214,6 @@ def serve_slot(slot, job, todo, done, permits):
             done.put(('map' if slot < job.slots else 'reduce', task, slot, rows))
         except Exception as e:  # the job reports it and ends
             done.put(('error', task, slot, repr(e)))
-
-
-def cpu_ticks():
-    """Ticks of all cores of the host since boot: (all, idle and iowait, steal)."""
-    with open('/proc/stat') as f:
-        ticks = [int(n) for n in f.readline().split()[1:9]]
-    return sum(ticks), ticks[3] + ticks[4], ticks[7]
-
-
-def cpu_shares(before, after):
-    """Shares of the host's CPU time between two readings: (busy, steal)."""
-    every, idle, steal = (a - b for a, b in zip(after, before))
-    return round(1 - idle / every, 4), round(steal / every, 4)
 
 
 def run_job(job):

@@ -90,7 +90,8 @@ def main():
         if len(runs) == 2:
             a, b = (run['job'] for run in runs)
             differences.append(abs(a - b) / (a + b) * 2)
-    print(f"\nRepeats: {len(differences)} pairs differ by {statistics.median(differences):.1%} (median), at most {max(differences):.1%}.")
+    if differences:
+        print(f"\nRepeats: {len(differences)} pairs differ by {statistics.median(differences):.1%} (median), at most {max(differences):.1%}.")
 
 
 if __name__ == '__main__':

@@ -20,10 +20,12 @@ import sys
 import tempfile
 import time
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from host_load import cpu_shares, cpu_ticks
 from lot import PROGRAMS, to_learn_from
 
 PACKAGES = ['pyspark==3.5.6', 'numpy==1.26.4', 'pyarrow==17.0.0']
-HERE = os.path.dirname(os.path.abspath(__file__))
 SCALES, MIDDLE, REPEATS, ORDER_SEED = (1, 2, 4, 8, 16), 4, (1, 2), 47
 # Paths and names of the machine that made a log, which say nothing of the run
 PRIVATE = ('Classpath Entries', 'Hadoop Properties', 'Metrics Properties')
@@ -36,24 +38,12 @@ def install(work):
         subprocess.run([*root, 'apt-get', 'update', '-qq'], check=True)
         subprocess.run([*root, 'apt-get', 'install', '-y', '-qq', '--no-install-recommends', 'openjdk-17-jre-headless'], check=True)
     python = f'{work}/venv/bin/python'
-    if subprocess.run([python, '-c', 'import pyspark, pyarrow'], capture_output=True).returncode if os.path.exists(python) else True:
+    installed = os.path.exists(python) and subprocess.run([python, '-c', 'import pyspark, pyarrow'], capture_output=True).returncode == 0
+    if not installed:
         subprocess.run([sys.executable, '-m', 'venv', f'{work}/venv'], check=True)
         # pyspark is a source package, which recent versions of setuptools no longer build by themselves
         subprocess.run([python, '-m', 'pip', 'install', '-q', '--disable-pip-version-check', 'setuptools<81', 'wheel', *PACKAGES], check=True)
     return python
-
-
-def cpu_ticks():
-    """Ticks of all cores of the host since boot: (all, idle and iowait, steal)."""
-    with open('/proc/stat') as f:
-        ticks = [int(n) for n in f.readline().split()[1:9]]
-    return sum(ticks), ticks[3] + ticks[4], ticks[7]
-
-
-def cpu_shares(before, after):
-    """Shares of the host's CPU time between two readings: (busy, steal)."""
-    every, idle, steal = (a - b for a, b in zip(after, before))
-    return round(1 - idle / every, 4), round(steal / every, 4)
 
 
 def wait_until_idle():

@@ -136,7 +136,7 @@ fn whatif_of_a_stage_has_the_tail_of_its_distribution() {
     }
 }
 
-/// The job of the report of this fault: 3,000 exponential tasks took 75 s in `whatif` and 86 s exactly, and 80 s were certain
+/// The job with which the fault was reported: 3,000 exponential tasks took 75 s in `whatif` and 86 s exactly, and 80 s were certain
 /// instead of unlikely.
 #[test]
 fn whatif_of_a_wide_stage_does_not_promise_an_early_end() {

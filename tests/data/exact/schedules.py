@@ -141,7 +141,8 @@ def staged(schedule):
         for stage in range(len(stages)):
             while ready[stage] and left[stage] and free:
                 slot = free.pop(0)
-                time = stages[stage]['warm_s' if (stage, slot) in warm else 'cold_s'] if 'cold_s' in stages[stage] else stages[stage]['warm_s']
+                warm_s = stages[stage]['warm_s']
+                time = warm_s if (stage, slot) in warm else stages[stage].get('cold_s', warm_s)
                 warm.add((stage, slot))
                 left[stage] -= 1
                 running[stage] += 1

@@ -51,16 +51,16 @@ impl Known {
     ) -> f64 {
         let stragglers = self.stragglers[self.stage(task)].as_ref();
         let factor = stragglers.map_or(1.0, |stragglers| stragglers.drawn_factor(uniform(slow), true));
-        let ratio = |stage: usize| self.spread[stage].ratio(word, further);
+        let ratio = || self.spread[self.stage(task)].ratio(word, further);
         factor * self.usual_work(task, node, before, ratio)
     }
 
-    fn usual_work(&self, task: u32, node: usize, before: u32, ratio: impl FnOnce(usize) -> f64) -> f64 {
+    fn usual_work(&self, task: u32, node: usize, before: u32, ratio: impl FnOnce() -> f64) -> f64 {
         let stage = self.stage[task as usize] as usize;
         let slowness = &self.slowness[stage];
         if let Some((home, work)) = self.first[task as usize].filter(|_| before == 0) {
             return if home == node { work } else { work * slowness[node] / slowness[home] };
         }
-        self.usual[task as usize] * slowness[node] * ratio(stage)
+        self.usual[task as usize] * slowness[node] * ratio()
     }
 }
