@@ -79,7 +79,7 @@ pub use tailspn_engine::{
 #[doc(inline)]
 pub use tailspn_exact::{solve, structure};
 #[doc(inline)]
-pub use tailspn_jobs::{cluster, diagnose, fit, mapreduce, plan, runs, stages, units};
+pub use tailspn_jobs::{cluster, diagnose, fit, job, mapreduce, plan, run, runs, stages, units};
 #[doc(inline)]
 pub use tailspn_logs::trace;
 #[doc(inline)]

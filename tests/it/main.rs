@@ -90,6 +90,7 @@ mod readers;
 mod remaining;
 mod replay;
 mod samples;
+mod schedules;
 #[cfg(feature = "cli")]
 mod schemas;
 mod sensitivity;
@@ -112,6 +113,7 @@ mod straggler_nets;
 mod structure;
 #[cfg(feature = "cli")]
 mod studies;
+mod task_draws;
 mod trace;
 mod trace_small;
 mod trace_sources;

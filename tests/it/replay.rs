@@ -26,7 +26,7 @@ fn replay_of(folder: &Path) -> Replay {
 
 fn compared(replay: &Replay, policies: &[PolicyPlan]) -> Comparison {
     let settings = Replications { count: 400, seed: 1, ..Replications::default() };
-    let runs = Experiment::of_known(&replay.job, policies, settings).run(&mut |_| true).unwrap();
+    let runs = Experiment::of_job(&replay.job, policies, settings).run(&mut |_| true).unwrap();
     compare(&runs, 0.95).unwrap()
 }
 
@@ -110,7 +110,7 @@ fn slowed_nodes_are_seen() {
     let replay = replay_of(&logs.join("phan-4node/c2_nospec"));
     let slowness = |name: &str| {
         let node = replay.nodes.iter().position(|node| node.name.ends_with(name)).unwrap();
-        replay.job.stages[1].slowness[node]
+        replay.job.stages[1].spread.slowness(node)
     };
     assert!(slowness(".11") > 1.8 * slowness(".14") && slowness(".12") > 1.2 * slowness(".14"));
 }
@@ -153,7 +153,7 @@ fn damaged_logs_are_fitted_and_replayed_or_refused() {
             if let Ok(replay) = replay(&trace) {
                 let settings = Replications { count: 2, ..Replications::default() };
                 let runs =
-                    Experiment::of_known(&replay.job, &usual_policies(replay.actual_s, replay.speculation), settings)
+                    Experiment::of_job(&replay.job, &usual_policies(replay.actual_s, replay.speculation), settings)
                         .run(&mut |_| true)
                         .unwrap();
                 let mut times = runs.iter().flat_map(|run| &run.outcomes).map(|outcome| outcome.job_s);

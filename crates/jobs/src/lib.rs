@@ -9,8 +9,10 @@
 pub mod cluster;
 pub mod diagnose;
 pub mod fit;
+pub mod job;
 pub mod mapreduce;
 pub mod plan;
+pub mod run;
 pub mod runs;
 pub mod stages;
 pub mod units;

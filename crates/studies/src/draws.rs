@@ -13,12 +13,13 @@ use toml::Value;
 use tailspn_common::threads;
 
 use crate::error::StudyError;
-use crate::job_time::TaskModel;
+use crate::job_time::{TaskModel, runs_of};
 use crate::mapreduce::LawTables;
 use crate::rng::split;
+use crate::run::RunMemory;
 use crate::runs::RunFactor;
 use crate::sim::{Ending, Ready};
-use crate::stages::{PlannedJob, StagePlan, StageSchedule};
+use crate::stages::{PlannedJob, StagePlan};
 use crate::subject::Subject;
 use crate::sweep::{Axis, Point, Spread};
 use crate::watch::{Quiet, Watch};
@@ -117,12 +118,13 @@ impl Draws<'_> {
     /// The times of a job of stages, task by task.
     fn staged(&self, plan: &StagePlan, seed: u64) -> Vec<f64> {
         let job = PlannedJob::of(plan);
-        let schedule = StageSchedule::with_tables(&job, self.tables);
+        let tasks = runs_of(&job, self.tables);
+        let mut memory = RunMemory::default();
         let error = job.error();
         let mut times = Vec::new();
         for run in 0..self.runs {
             let factor = RunFactor::at(&plan.run, error, Spread::share(seed, run));
-            let ran = schedule.run(split(seed), run);
+            let ran = tasks.run(split(seed), run, &mut memory);
             times.push(ran.job_s * factor);
             if self.with_stages {
                 times.extend(ran.stages.iter().map(|[first, last]| (last - first) * factor));

@@ -16,7 +16,7 @@ impl Draw {
 
     /// Returns a number that is uniform in (0, 1).
     pub(super) fn uniform(&self, owner: u32, sample: u32) -> f64 {
-        let words = Address { purpose: Purpose::Attempt, owner, sample }.words(self.key, 0);
+        let words = Address { purpose: Purpose::Task, owner, sample }.words(self.key, 0);
         (f64::from(words[0]) + 0.5) / (f64::from(u32::MAX) + 1.0)
     }
 

@@ -5,6 +5,7 @@
 //! of other parts (common random numbers).
 
 mod exponential;
+mod many;
 mod philox;
 
 pub use exponential::{FRACTION_BITS, exponential};
@@ -28,8 +29,8 @@ pub enum Purpose {
     Event = 2,
     /// A random choice made while a net is built.
     Build = 3,
-    /// One attempt of a task of the cluster simulator, see [`Address::words`]; the owner is the task.
-    Attempt = 4,
+    /// One phase of the attempts of four tasks of a job, one word each, see [`Address::words`]; the owner is the stage, the attempt and the phase.
+    Task = 4,
     /// The input of a job of the cluster simulator: sizes and nodes of the blocks, the same in every replication.
     Input = 5,
     /// Events of a node of the cluster simulator over time; the owner is the node.
@@ -40,9 +41,9 @@ pub enum Purpose {
     Split = 8,
     /// Remaining delay of a clock at the start of a walk of splitting, given its age; the owner is the transition.
     Residual = 9,
-    /// Phases of an attempt of the cluster simulator after its first phase, see [`Address::words`]; the owner is the task.
-    Phase = 10,
-    /// Delay before a stage of the cluster simulator starts; the owner is the stage.
+    /// Remaining time of four running tasks of a resumed job, one word each, see [`Address::words`]; the owner is the stage.
+    Left = 10,
+    /// Delay before a stage of a job starts; the owner is the stage.
     Setup = 12,
     /// The difference of a whole run from a typical run.
     Run = 13,

@@ -2,8 +2,8 @@
 
 use crate::compile::{Program, affected_sharing, compile, plan_schedule};
 use crate::net::{Branch, Law, NetBuilder, PlaceId, Servers, Timing};
-use crate::sim::simd::Level;
 use crate::sim::{EngineChoice, Ensemble, Goal, Group, Question, Samples, Unwatched, run};
+use crate::simd::Level;
 
 /// Adds a chain of transitions with these timings, starting at the place `from`; returns the last place.
 fn chain(b: &mut NetBuilder, name: &str, from: PlaceId, laws: &[Timing]) -> PlaceId {

@@ -52,7 +52,6 @@ mod samples;
 mod schedule;
 mod score;
 mod shift;
-mod simd;
 mod simulation;
 mod steady;
 #[cfg(test)]

@@ -22,7 +22,7 @@ use crate::sim::race::{ClockForm, Setup};
 use crate::sim::record::{Provenance, Run};
 use crate::sim::run_error::RunError;
 use crate::sim::samples::Samples;
-use crate::sim::simd::Level;
+use crate::simd::Level;
 use crate::watch::{TimeLimit, Watch};
 
 /// Runs replications of `program`.

@@ -6,7 +6,6 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::cluster::known::KnownJob;
 use crate::cluster::outcome::{Outcome, RunFault};
 use crate::cluster::plan::{Plan, PolicyPlan, Truth};
 use crate::cluster::policy::Policy;
@@ -14,6 +13,7 @@ use crate::cluster::simulator::Simulator;
 use crate::cluster::truth::usual_time;
 use crate::cluster::world::World;
 use crate::estimate::EstimateError;
+use crate::job::Job;
 use crate::share::{Listed, Share, ShareError};
 use crate::watch::{Unwatched, Watch};
 
@@ -110,7 +110,7 @@ impl<'a> Experiment<'a> {
     }
 
     /// Prepares a job whose tasks are known individually. A straggler takes 1.2 times the usual time of its task. \[Phan2018, 6.1\]
-    pub fn of_known(job: &KnownJob, policies: &[PolicyPlan], settings: Replications<'a>) -> Self {
+    pub fn of_job(job: &Job, policies: &[PolicyPlan], settings: Replications<'a>) -> Self {
         let world = job.world(settings.seed);
         let usual = world.tasks.iter().map(|task| task.main).collect();
         Self { world, usual, factor: Truth::default().factor, policies: policies.to_vec(), settings }

@@ -95,6 +95,7 @@ impl Simulator<'_> {
 
     /// Builds the master's view of the running attempts of a category.
     fn see(&mut self, category: usize, compares_nodes: bool) {
+        self.forget_ended();
         self.seen.clear();
         self.speeds.clear();
         self.speeds.resize(self.nodes.len(), NodeSpeed::default());

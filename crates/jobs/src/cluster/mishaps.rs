@@ -52,14 +52,14 @@ impl Simulator<'_> {
             state.up = false;
             state.next_failure = now + failure.repair_s;
             state.expiry = now + failure.expiry_s.min(failure.repair_s);
-            return self.follow(node);
+            return self.changed(node);
         }
         state.expiry = f64::INFINITY;
         self.lose_tasks(node);
         self.nodes[node].up = true;
         self.nodes[node].next_failure = f64::INFINITY;
         self.draw_failure(node);
-        self.follow(node);
+        self.changed(node);
         self.place_everywhere(policy);
     }
 
@@ -85,6 +85,7 @@ impl Simulator<'_> {
 
     /// Removes all attempts from a node that has failed.
     pub(super) fn lose_tasks(&mut self, node: usize) {
+        self.forget_ended();
         let lost: Vec<u32> =
             self.running.iter().copied().filter(|&a| self.attempts[a as usize].node as usize == node).collect();
         for number in lost {

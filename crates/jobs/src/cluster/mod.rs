@@ -14,12 +14,12 @@
 //! | question | file |
 //! |---|---|
 //! | the settings of a what-if, and their problems | [`Plan`], `plan_check` |
-//! | one replication | `simulator` (events), `placing` (slots), `looking` (detectors), `mishaps` (slow-downs, failures), `node` (contention, reports, energy) |
+//! | one replication | `simulator` (events), `ending` (ends of tasks and jobs), `placing` (slots), `looking` (detectors), `mishaps` (slow-downs, failures), `node` (contention, reports, energy) |
 //! | the detectors | [`detect`] |
 //! | quality of a detector | [`metrics`] |
 //! | definition of a straggler | [`truth`] |
 //! | progress, rates, thresholds; power; first-order time and energy | [`formulas`], [`energy`], [`first_order`] |
-//! | a job with known tasks: a recorded job, or a job of planned stages | [`KnownJob`] |
+//! | a job of stages, planned or recorded, as a world | `of_job`, `known` |
 //! | many replications of many policies, side by side, and the advice | [`Experiment`], [`compare()`], [`Advice`] |
 //! | variants of policies | [`Sweep`] |
 //! | the progress of all tasks of a run over time | [`record_progress`] |
@@ -29,13 +29,14 @@
 
 mod advice;
 mod compare;
+mod ending;
 mod ensemble;
 mod known;
-mod known_work;
 mod looking;
 mod mishaps;
 mod next_event;
 mod node;
+mod of_job;
 mod outcome;
 mod placing;
 mod plan;
@@ -43,7 +44,6 @@ mod plan_check;
 mod policy;
 mod recording;
 mod simulator;
-mod spread;
 mod sweep;
 mod world;
 
@@ -60,7 +60,6 @@ pub mod truth;
 pub use advice::{Advice, Replayed};
 pub use compare::{Change, Comparison, PolicySummary, Tail, compare, widest_change};
 pub use ensemble::{Experiment, ExperimentError, PolicyRuns, Replications, homogeneous_times};
-pub use known::{KnownJob, KnownNode, KnownStage, KnownTask};
 pub use outcome::{Outcome, RunFault};
 pub use plan::{
     ClusterPlan, Failure, HotKeys, JobOrder, JobPlan, NodeGroup, Noise, Plan, PolicyPlan, Power, SlotShare, Slowdown,
@@ -69,5 +68,4 @@ pub use plan::{
 pub(crate) use plan_check::check_policies;
 pub use plan_check::{MAX_NODES, MAX_TASKS};
 pub use recording::{RecordedTask, record_progress};
-pub use spread::{MOST_PHASES, Spread};
 pub use sweep::Sweep;

@@ -4,12 +4,17 @@
 //! number is enough for the progress of all tasks: the work that a task present from the start would have done. A task
 //! ends when that number has grown by the work of the task.
 
+use std::cmp::Reverse;
+
 use crate::cluster::energy::node_power;
 use crate::cluster::plan::Power;
 use crate::cluster::world::NodeSpec;
 
 /// No attempt.
 pub(super) const NOBODY: u32 = u32::MAX;
+
+/// The order in which nodes get tasks: by the expected time of the task (0 where the scheduler does not go by it), the tasks of the node, and a random number; then the node itself.
+pub(super) type Open = Reverse<(u64, u32, u32, u32)>;
 
 /// A node.
 #[derive(Clone, Debug)]
@@ -48,6 +53,8 @@ pub(super) struct Node {
     pub(super) failures_drawn: u32,
     /// Attempts that ended on this node.
     pub(super) finished: u32,
+    /// True if the node changed in this event.
+    pub(super) is_changed: bool,
     /// Random number that breaks ties between nodes with equally many tasks.
     pub(super) lot: u32,
     /// Delay of each report after a multiple of the heartbeat \[s\].
@@ -81,6 +88,7 @@ impl Node {
             slowdowns_drawn: 0,
             failures_drawn: 0,
             finished: 0,
+            is_changed: false,
             lot: 0,
             phase,
         }

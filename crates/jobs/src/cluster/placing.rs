@@ -1,13 +1,15 @@
 //! Assignment of slots: tasks and copies, job by job, and the work of an attempt.
 
+use std::cmp::Reverse;
+
 use crate::cluster::detect::Category;
-use crate::cluster::known_work::Known;
-use crate::cluster::node::NOBODY;
+use crate::cluster::known::Known;
+use crate::cluster::node::{NOBODY, Open};
 use crate::cluster::plan::JobOrder;
 use crate::cluster::policy::Policy;
 use crate::cluster::simulator::{Attempt, Simulator, Status};
 use crate::cluster::world::lognormal;
-use crate::rng::{Address, Purpose, uniform};
+use crate::run::draws::{Four, MOST_ATTEMPTS, MOST_PHASES, whole};
 
 /// A use of a slot.
 #[derive(Clone, Copy, Debug)]
@@ -25,30 +27,55 @@ impl Simulator<'_> {
         }
     }
 
-    /// Fills the free slots of all nodes, the emptiest node first; ties are broken at random.
+    /// Fills the free slots of all nodes, in the order of [`Open`]; a waiting task goes to the first node.
     pub(super) fn place_everywhere(&mut self, policy: &Policy<'_>) {
-        self.satisfied.clear();
-        self.satisfied.resize(self.nodes.len(), false);
-        while let Some(node) = self.emptiest() {
-            match self.choose(node, policy) {
-                Some(placement) => {
-                    self.launch(node, placement, policy);
-                    if policy.clones || self.world.known.is_some() {
-                        // a started task may need a copy; other tasks of a recorded job may now run elsewhere
-                        self.satisfied.fill(false);
-                    }
-                }
-                None => self.satisfied[node] = true,
+        // a started task may need a copy; other tasks of a recorded job may now run elsewhere
+        let all_again = policy.clones || self.world.known.as_ref().is_some_and(Known::has_homes);
+        let mut first = self.first_waiting();
+        self.open_all(first);
+        while let Some(Reverse((.., node))) = self.open.pop() {
+            let node = node as usize;
+            let Some(placement) = self.choose(node, policy) else { continue };
+            self.launch(node, placement, policy);
+            let next = self.first_waiting();
+            if all_again || next != first {
+                first = next;
+                self.open_all(first);
+            } else if let Some(open) = self.opened(node, first) {
+                self.open.push(open);
             }
         }
     }
 
-    /// Returns the node with a free slot and the fewest tasks, among nodes that may have a use for the slot.
-    fn emptiest(&self) -> Option<usize> {
-        let nodes = self.nodes.iter().zip(&self.satisfied).enumerate();
-        let free =
-            nodes.filter(|(_, (node, satisfied))| !**satisfied && (node.has_task_slot() || node.has_copy_slot()));
-        free.min_by_key(|(number, (node, _))| (node.used(), node.lot, *number)).map(|(number, _)| number)
+    /// Returns the stage whose tasks are launched next; none in a plan of tasks and in a recorded job, whose tasks have homes.
+    fn first_waiting(&self) -> Option<usize> {
+        self.world.known.as_ref().filter(|known| !known.has_homes())?;
+        (0..self.jobs.len()).find(|&job| self.jobs[job].here && self.categories[2 * job].waiting > 0)
+    }
+
+    /// Opens all nodes with a free slot for the tasks of a stage.
+    fn open_all(&mut self, stage: Option<usize>) {
+        let mut open = std::mem::take(&mut self.open).into_vec();
+        open.clear();
+        open.extend((0..self.nodes.len()).filter_map(|node| self.opened(node, stage)));
+        self.open = open.into();
+    }
+
+    /// Returns a node's place in the order of nodes for the tasks of a stage; none if the node has no free slot.
+    fn opened(&self, node: usize, stage: Option<usize>) -> Option<Open> {
+        let state = &self.nodes[node];
+        if !state.has_task_slot() && !state.has_copy_slot() {
+            return None;
+        }
+        let expected_s = match (&self.world.known, stage) {
+            (Some(known), Some(stage)) => {
+                let crowd = (f64::from(state.busy + 1) / state.spec.cores).max(1.0);
+                known.stages[stage].spread.slowness(node) * crowd
+            }
+            _ => 0.0,
+        };
+        // times are not negative, so that their bits have their order
+        Some(Reverse((expected_s.to_bits(), state.used(), state.lot, node as u32)))
     }
 
     /// Chooses the use of a free slot of a node.
@@ -138,7 +165,8 @@ impl Simulator<'_> {
             return None;
         };
         let task = self.take_again(category, node).or_else(|| self.take_local(category, node)).or_else(|| {
-            if self.world.known.is_some() { self.take_stranger(category) } else { self.take_next(category) }
+            let has_homes = self.world.known.as_ref().is_some_and(Known::has_homes);
+            if has_homes { self.take_stranger(category) } else { self.take_next(category) }
         });
         self.categories[category].waiting -= u32::from(task.is_some());
         task
@@ -209,6 +237,7 @@ impl Simulator<'_> {
         let state = &mut self.tasks[task as usize];
         state.attempts += 1;
         state.status = Status::Running;
+        self.worn_out |= state.attempts == MOST_ATTEMPTS;
         if is_copy {
             state.copy = number;
             self.outcome.copies += 1;
@@ -231,7 +260,7 @@ impl Simulator<'_> {
         if policy.clones && !is_copy {
             self.request_copy(task);
         }
-        self.follow(node);
+        self.changed(node);
     }
 
     /// Requests a copy of a running task.
@@ -240,25 +269,42 @@ impl Simulator<'_> {
         self.wanted.push(task);
     }
 
+    /// Draws the words of an attempt of a task: one for each phase, and the uniform number that decides whether it is slow.
+    fn words(&mut self, task: u32, attempt: u32, phases: usize, may_be_slow: bool) -> ([u32; MOST_PHASES], f64) {
+        let category = self.world.tasks[task as usize].category;
+        let number = task - self.world.categories[category as usize].first;
+        // the stages of a job have no reduces
+        let stage = if self.world.known.is_some() { category / 2 } else { category };
+        let of = Four { stage, attempt: attempt.min(MOST_ATTEMPTS - 1), block: number / 4 };
+        if self.words.of != Some((of, self.replication)) {
+            let draws = self.draws();
+            self.words.of = Some((of, self.replication));
+            for (phase, words) in self.words.phases.iter_mut().enumerate().take(phases) {
+                *words = draws.phase(of, phase);
+            }
+            self.words.slow = if may_be_slow { draws.slow(of) } else { [1.0; 4] };
+        }
+        let lane = (number % 4) as usize;
+        (self.words.phases.map(|words| words[lane]), self.words.slow[lane])
+    }
+
     /// Creates an attempt that starts now on a node.
-    fn attempt(&self, node: usize, placement: Placement) -> Attempt {
+    fn attempt(&mut self, node: usize, placement: Placement) -> Attempt {
         let world = self.world;
         let task = placement.task;
-        let spec = world.tasks[task as usize];
-        let attempts_before = self.tasks[task as usize].attempts;
-        let owner = Address { purpose: Purpose::Attempt, owner: task, sample: attempts_before };
-        let words = owner.words(world.key, self.replication);
+        let before = self.tasks[task as usize].attempts;
         if let Some(known) = &world.known {
-            let further = || Address { purpose: Purpose::Phase, ..owner }.words(world.key, self.replication);
-            let work = known.work(task, node, attempts_before, [words[0], words[1]], further);
+            let work = self.known_work(known, task, node, before);
             return self.known_attempt(work, node, placement);
         }
+        let spec = world.tasks[task as usize];
+        let (words, slow) = self.words(task, before, 1, world.stragglers.is_some());
         let mut factor = lognormal(world.noise.sigma, words[0]);
         let category = spec.category as usize;
         let job = category / 2;
         let is_map = world.categories[category].kind == Category::Map;
         if let Some(stragglers) = &world.stragglers {
-            factor *= stragglers.drawn_factor(uniform(words[1]), is_map);
+            factor *= stragglers.drawn_factor(slow, is_map);
         }
         let remote = world.jobs[job].remote_factor;
         if is_map && remote > 1.0 && world.local.list(node * self.jobs.len() + job).binary_search(&task).is_err() {
@@ -267,23 +313,41 @@ impl Simulator<'_> {
         // a reduce that starts before the maps finish waits for them in its slot
         let maps = 2 * job;
         let idle = !is_map && self.categories[maps].done < world.categories[maps].count;
+        let [start, fetch, main] = [spec.start, spec.fetch, spec.main].map(|work| self.rounded(work * factor));
         let from_work = self.nodes[node].work;
-        let progress_work = from_work + spec.start * factor;
+        let progress_work = from_work + start;
         Attempt {
             task,
             node: node as u32,
             start: self.now,
             from_work,
             progress_work,
-            end_work: progress_work + (spec.fetch + spec.main) * factor,
-            fetch: spec.fetch * factor,
+            end_work: progress_work + fetch + main,
+            fetch,
             is_copy: placement.is_copy,
             on_copy_slot: placement.on_copy_slot,
             idle,
+            is_over: false,
         }
     }
 
-    /// Creates an attempt of a recorded job with the given work; its progress starts immediately.
+    /// Returns the work of an attempt of a stage's task that starts on a node after `before` other attempts \[s\].
+    fn known_work(&mut self, known: &Known, task: u32, node: usize, before: u32) -> f64 {
+        if let Some(work) = known.recorded_work(task, node).filter(|_| before == 0) {
+            return work;
+        }
+        let stage = &known.stages[known.stage(task)];
+        let phases = &stage.spread.phases;
+        let (words, slow) = self.words(task, before, phases.len(), stage.stragglers.is_some());
+        let parts = phases.iter().zip(stage.spread.means_on(node)).zip(words);
+        let ratio: f64 = parts.map(|((phase, mean), word)| mean * phase.draw(word)).sum();
+        let factor = stage.stragglers.as_ref().map_or(1.0, |stragglers| stragglers.drawn_factor(slow, true));
+        let tick = self.world.tick;
+        let mean = self.world.tasks[task as usize].main * tick.per_s();
+        tick.seconds(whole(ratio * factor * mean))
+    }
+
+    /// Creates an attempt of a stage's task with the given work; its progress starts immediately.
     fn known_attempt(&self, work: f64, node: usize, placement: Placement) -> Attempt {
         let from_work = self.nodes[node].work;
         Attempt {
@@ -297,6 +361,7 @@ impl Simulator<'_> {
             is_copy: placement.is_copy,
             on_copy_slot: placement.on_copy_slot,
             idle: false,
+            is_over: false,
         }
     }
 }

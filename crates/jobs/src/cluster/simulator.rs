@@ -1,16 +1,20 @@
 //! One replication: the event loop, and its handling of task ends, job arrivals, node slow-downs and node failures.
 //!
-//! Implements the state of a run and its events. `placing` assigns slots, `looking` builds the detectors' view and handles flags, `node` advances a node's
+//! Implements the state of a run and its events. `ending` handles ends, `placing` assigns slots, `looking` builds the detectors' view and handles flags, `node` advances a node's
 //! work. All memory is kept from one replication to the next.
 
+use std::collections::BinaryHeap;
+
 use crate::cluster::detect::{Category, Finished, Flag, NodeSpeed, RunningTask};
+use crate::cluster::known::Known;
 use crate::cluster::metrics::{Tally, TaskRecord};
 use crate::cluster::next_event::Timers;
-use crate::cluster::node::{NOBODY, Node};
+use crate::cluster::node::{NOBODY, Node, Open};
 use crate::cluster::outcome::{Outcome, RunFault};
 use crate::cluster::policy::Policy;
 use crate::cluster::world::World;
-use crate::rng::{Address, FRACTION_BITS, Purpose, exponential};
+use crate::job::Delay;
+use crate::run::draws::{Draws, Four, MOST_PHASES};
 use crate::watch::Watch;
 
 /// Events and detector checks between two checks of the stop condition: some milliseconds.
@@ -37,6 +41,8 @@ pub(super) struct Attempt {
     pub(super) on_copy_slot: bool,
     /// True if the attempt holds a slot without using a core, as a reduce does before the maps have finished.
     pub(super) idle: bool,
+    /// True once the attempt has ended or was killed.
+    pub(super) is_over: bool,
 }
 
 impl Attempt {
@@ -124,6 +130,14 @@ pub(super) struct Job {
     pub(super) time: f64,
 }
 
+/// Random words of four attempts: of each phase, and the uniform numbers that decide which attempts are slow.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Words {
+    pub(super) of: Option<(Four, u64)>,
+    pub(super) phases: [[u32; 4]; MOST_PHASES],
+    pub(super) slow: [f64; 4],
+}
+
 /// Runs replications in a world.
 #[derive(Debug)]
 pub(super) struct Simulator<'w> {
@@ -137,13 +151,20 @@ pub(super) struct Simulator<'w> {
     pub(super) now: f64,
     pub(super) nodes: Vec<Node>,
     pub(super) attempts: Vec<Attempt>,
-    /// Attempts that hold a slot, in the order in which they started.
+    /// Attempts that hold a slot, in the order in which they started, and `over` attempts that are over.
     pub(super) running: Vec<u32>,
+    pub(super) over: usize,
+    /// Nodes that changed in this event.
+    changes: Vec<u32>,
+    /// Jobs that have not ended.
+    pub(super) open_jobs: usize,
     /// The same attempts by node: `stride` entries for each node, filled from the first.
     pub(super) held: Vec<u32>,
     pub(super) stride: usize,
-    /// Per node: true if nothing more can be placed on it now. Kept to reuse the memory.
-    pub(super) satisfied: Vec<bool>,
+    /// Nodes that may have a use for a slot, while slots are filled. Kept to reuse the memory.
+    pub(super) open: BinaryHeap<Open>,
+    /// The random words of the last four first attempts.
+    pub(super) words: Words,
     pub(super) tasks: Vec<Task>,
     pub(super) categories: Vec<Tasks>,
     pub(super) jobs: Vec<Job>,
@@ -154,6 +175,8 @@ pub(super) struct Simulator<'w> {
     /// One timer per node, then the next check, then the next job.
     pub(super) timers: Timers,
     pub(super) outcome: Outcome,
+    /// True once a task has had as many attempts as there are draws for.
+    pub(super) worn_out: bool,
     /// Input and output of a detector, kept to reuse the memory.
     pub(super) seen: Vec<RunningTask>,
     pub(super) speeds: Vec<NodeSpeed>,
@@ -173,9 +196,13 @@ impl<'w> Simulator<'w> {
             nodes: Vec::with_capacity(world.nodes.len()),
             attempts: Vec::with_capacity(2 * world.tasks.len()),
             running: Vec::new(),
+            over: 0,
+            changes: Vec::new(),
+            open_jobs: 0,
             held: vec![NOBODY; stride * world.nodes.len()],
             stride,
-            satisfied: Vec::new(),
+            open: BinaryHeap::new(),
+            words: Words::default(),
             tasks: vec![NEW_TASK; world.tasks.len()],
             categories: vec![Tasks::default(); world.categories.len()],
             jobs: vec![Job::default(); world.jobs.len()],
@@ -183,6 +210,7 @@ impl<'w> Simulator<'w> {
             local_next: vec![0; world.nodes.len() * world.jobs.len()],
             timers: Timers::new(world.nodes.len() + 2),
             outcome: Outcome::default(),
+            worn_out: false,
             seen: Vec::new(),
             speeds: Vec::new(),
             flags: Vec::new(),
@@ -204,9 +232,10 @@ impl<'w> Simulator<'w> {
         self.reset(policy, replication);
         let limit = MOST_EVENTS.saturating_mul((self.tasks.len() + self.nodes.len()) as u64);
         let (mut events, mut steps) = (0, 0_u64);
-        while self.jobs.iter().any(|job| job.time.is_nan()) {
+        self.settle();
+        while self.open_jobs > 0 {
             let (timer, time) = self.timers.first();
-            if time == f64::INFINITY || events > limit {
+            if time == f64::INFINITY || events > limit || self.worn_out {
                 let done = self.categories.iter().map(|tasks| tasks.done).sum();
                 return Err(RunFault::NoEnd { events, done, tasks: self.tasks.len() as u32 });
             }
@@ -223,6 +252,7 @@ impl<'w> Simulator<'w> {
                 events += 1;
                 self.node_event(timer, policy);
             }
+            self.settle();
         }
         Ok(self.close())
     }
@@ -233,6 +263,8 @@ impl<'w> Simulator<'w> {
         self.nodes.clear();
         self.attempts.clear();
         self.running.clear();
+        (self.over, self.open_jobs) = (0, self.jobs.len());
+        self.changes.clear();
         self.tasks.fill(NEW_TASK);
         for (tasks, spec) in self.categories.iter_mut().zip(&world.categories) {
             (tasks.waiting, tasks.next, tasks.done, tasks.last_request) = (spec.count, spec.first, 0, None);
@@ -249,6 +281,7 @@ impl<'w> Simulator<'w> {
         self.local_next.fill(0);
         self.timers.clear();
         self.outcome = Outcome::default();
+        self.worn_out = false;
         for (number, spec) in world.nodes.iter().enumerate() {
             let phase = world.heartbeat * (number as f64 + 0.5) / world.nodes.len() as f64;
             let mut node = Node::new(*spec, policy.kept[number], phase, &world.power);
@@ -265,23 +298,35 @@ impl<'w> Simulator<'w> {
         self.set_look_timer(policy);
     }
 
-    fn set_arrival_timer(&mut self) {
+    pub(super) fn set_arrival_timer(&mut self) {
         let coming = self.jobs.iter().filter(|job| !job.here);
         let next = coming.map(|job| job.arrival).fold(f64::INFINITY, f64::min);
         self.timers.set(self.arrival_timer(), next);
     }
 
     /// Returns the time from the start, or from the end of the jobs it follows, to the submission of a job \[s\].
-    fn arrival_delay(&self, job: usize) -> f64 {
-        const STAGES: u32 = 4;
+    pub(super) fn arrival_delay(&self, job: usize) -> f64 {
         let spec = &self.world.jobs[job];
-        if !spec.arrival_varies {
-            return spec.arrival;
+        self.driver_s(job, Delay { mean_s: spec.arrival, varies: spec.arrival_varies })
+    }
+
+    /// Returns a time of the driver: before a stage, or after the last \[s\].
+    fn driver_s(&self, stage: usize, delay: Delay) -> f64 {
+        let factor = if delay.varies { self.draws().driver(stage) } else { 1.0 };
+        self.rounded(delay.mean_s * factor)
+    }
+
+    /// Returns a time rounded to ticks, except in a recorded job \[s\].
+    pub(super) fn rounded(&self, seconds: f64) -> f64 {
+        if self.world.known.as_ref().is_some_and(Known::has_homes) {
+            return seconds;
         }
-        let owner = Address { purpose: Purpose::Setup, owner: job as u32, sample: 0 };
-        let words = owner.words(self.world.key, self.replication);
-        let sum: f64 = words.iter().map(|word| f64::from(exponential(*word))).sum();
-        spec.arrival * sum / f64::from(STAGES) / f64::from(1_u32 << FRACTION_BITS)
+        self.world.tick.seconds(self.world.tick.round(seconds))
+    }
+
+    /// Returns the draws of the replication.
+    pub(super) fn draws(&self) -> Draws {
+        Draws { key: self.world.key, replication: self.replication }
     }
 
     fn arrive(&mut self, policy: &Policy<'_>) {
@@ -311,144 +356,34 @@ impl<'w> Simulator<'w> {
             let first = state.first;
             self.finish(first, policy);
         }
-        self.follow(node);
+        self.changed(node);
     }
 
-    /// Finishes a task: kills its other attempt, frees its slots, and releases the tasks that waited for it.
-    fn finish(&mut self, winner: u32, policy: &Policy<'_>) {
-        let attempt = self.attempts[winner as usize];
-        let task = attempt.task as usize;
-        let state = self.tasks[task];
-        let took = self.release(winner);
-        self.nodes[attempt.node as usize].finished += 1;
-        let loser = if state.original == winner { state.copy } else { state.original };
-        let first = state.restarts == 0;
-        if first {
-            self.tasks[task].time = took;
-        }
-        if first && state.copy != winner && self.world.known.as_ref().is_some_and(|known| known.is_bound(task)) {
-            self.outcome.at_least = true;
-        }
-        if loser != NOBODY {
-            let killed = self.attempts[loser as usize];
-            self.advance(killed.node as usize);
-            let wasted = self.release(loser);
-            self.outcome.wasted_s += wasted;
-            if state.copy == winner {
-                self.outcome.won += 1;
-                if first {
-                    self.tasks[task].time = self.whole_time(&killed, wasted);
-                }
-            }
-        }
-        self.tasks[task].status = Status::Done;
-        self.wanted.retain(|&wanted| wanted as usize != task);
-        let spec = self.world.tasks[task];
-        let category = spec.category as usize;
-        let tasks = &mut self.categories[category];
-        tasks.done += 1;
-        tasks.finished.push(took, spec.size);
-        let (done, count) = (tasks.done, self.world.categories[category].count);
-        let job = category / 2;
-        if done == count {
-            self.category_done(category);
-        }
-        let is_map = self.world.categories[category].kind == Category::Map;
-        if is_map && done == self.world.jobs[job].slow_start {
-            // reduces may take any idle slot now; later only slots that become free
-            return self.place_everywhere(policy);
-        }
-        if loser != NOBODY {
-            let node = self.attempts[loser as usize].node as usize;
-            self.place_on(node, policy);
-            self.follow(node);
-        }
-        self.place_on(attempt.node as usize, policy);
+    /// Removes the attempts that are over from the running ones.
+    pub(super) fn forget_ended(&mut self) {
+        let attempts = &self.attempts;
+        self.running.retain(|&number| !attempts[number as usize].is_over);
+        self.over = 0;
     }
 
-    /// Returns the time that a killed attempt would have taken, estimated from its progress until it was killed \[s\].
-    pub(super) fn whole_time(&self, killed: &Attempt, held: f64) -> f64 {
-        let done = self.nodes[killed.node as usize].work - killed.from_work;
-        held * ((killed.end_work - killed.from_work) / done).max(1.0)
-    }
-
-    /// Handles the end of a category: the last map starts the reduces that wait in their slots; the last task of all ends the job.
-    fn category_done(&mut self, category: usize) {
-        let job = category / 2;
-        let reduces = 2 * job + 1;
-        if category != reduces && self.world.categories[reduces].count > 0 {
-            for at in 0..self.running.len() {
-                let number = self.running[at];
-                let task = self.attempts[number as usize].task as usize;
-                if self.world.tasks[task].category as usize == reduces {
-                    self.begin_reduce(number);
-                }
-            }
-            return;
-        }
-        self.jobs[job].time = self.now - self.jobs[job].arrival;
-        for next in job + 1..self.jobs.len() {
-            let after = &self.world.jobs[next].after;
-            if after.contains(&job) && after.iter().all(|&before| !self.jobs[before].time.is_nan()) {
-                self.jobs[next].arrival = self.now + self.arrival_delay(next);
-                self.set_arrival_timer();
-            }
+    /// Marks a node as changed: at the end of the event, its rate, its next end and its timer are updated.
+    pub(super) fn changed(&mut self, node: usize) {
+        if !self.nodes[node].is_changed {
+            self.nodes[node].is_changed = true;
+            self.changes.push(node as u32);
         }
     }
 
-    /// Starts a reduce that waited in its slot until all maps finished. It still fetches the input that was not available earlier.
-    fn begin_reduce(&mut self, number: u32) {
-        let attempt = self.attempts[number as usize];
-        let node = attempt.node as usize;
-        self.advance(node);
-        let maps =
-            f64::from(self.world.categories[self.world.tasks[attempt.task as usize].category as usize - 1].count);
-        let waited = self.now - attempt.start;
-        // it fetches at full speed while it waits, but the last map's output is new
-        let fetched = if attempt.fetch > 0.0 { (waited / attempt.fetch).min((maps - 1.0) / maps) } else { 0.0 };
-        let begun = self.nodes[node].work - fetched * attempt.fetch;
-        let attempt = &mut self.attempts[number as usize];
-        attempt.end_work += begun - attempt.progress_work;
-        attempt.progress_work = begun;
-        attempt.from_work = begun;
-        attempt.idle = false;
-        self.nodes[node].busy += 1;
-        self.follow(node);
-    }
-
-    /// Removes an attempt from its node; returns the time for which the attempt held its slot \[s\].
-    pub(super) fn release(&mut self, number: u32) -> f64 {
-        let attempt = self.attempts[number as usize];
-        let node = &mut self.nodes[attempt.node as usize];
-        if attempt.on_copy_slot {
-            node.copy_slots_used -= 1;
-        } else {
-            node.task_slots_used -= 1;
+    /// Updates the changed nodes.
+    fn settle(&mut self) {
+        while let Some(node) = self.changes.pop() {
+            self.nodes[node as usize].is_changed = false;
+            self.follow(node as usize);
         }
-        node.busy -= u32::from(!attempt.idle);
-        // the used slots of a node come first
-        let (from, to) = (attempt.node as usize * self.stride, node.used() as usize);
-        if let Some(at) = (from..=from + to).find(|&at| self.held[at] == number) {
-            self.held.swap(at, from + to);
-        }
-        if let Ok(at) = self.running.binary_search(&number) {
-            self.running.remove(at);
-        }
-        let job = self.world.tasks[attempt.task as usize].category as usize / 2;
-        self.jobs[job].slots -= 1;
-        self.follow(attempt.node as usize);
-        let held = self.now - attempt.start;
-        self.outcome.used_s += held;
-        held
-    }
-
-    /// Advances a node to the current time.
-    pub(super) fn advance(&mut self, node: usize) {
-        self.nodes[node].advance(self.now, self.world.heartbeat);
     }
 
     /// Updates a node after a change: its rate, its next end, its timer.
-    pub(super) fn follow(&mut self, node: usize) {
+    fn follow(&mut self, node: usize) {
         let (mut first, mut first_work) = (NOBODY, f64::INFINITY);
         let state = &mut self.nodes[node];
         let from = node * self.stride;
@@ -473,7 +408,7 @@ impl<'w> Simulator<'w> {
         outcome.makespan_s = self.now;
         outcome.energy_j = self.nodes.iter().map(|node| node.energy).sum();
         outcome.job_s = match &self.world.known {
-            Some(known) => self.now + known.end_s,
+            Some(known) => self.now + self.driver_s(self.jobs.len(), known.end),
             None => self.jobs.iter().map(|job| job.time).sum::<f64>() / self.jobs.len() as f64,
         };
         outcome.maps = self.tally(Category::Map);

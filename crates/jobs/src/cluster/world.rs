@@ -4,11 +4,12 @@
 //! Sizes and nodes of blocks are drawn once per seed: every replication and every policy has the same input.
 
 use crate::cluster::detect::Category;
-use crate::cluster::known_work::Known;
+use crate::cluster::known::Known;
 use crate::cluster::plan::{Failure, JobOrder, JobPlan, Noise, Plan, Power, Slowdown};
 use crate::estimate::normal_quantile;
 use crate::mapreduce::Stragglers;
 use crate::rng::{Address, Purpose, split, uniform};
+use crate::run::draws::Tick;
 
 /// Sample number that decides whether a reduce gets a hot key; the sample before it decides the rank. Blocks are placed from sample 1 on.
 const HOT: u32 = u32::MAX;
@@ -84,8 +85,9 @@ pub(super) struct World {
     pub(super) slowdown: Slowdown,
     pub(super) failure: Failure,
     pub(super) power: Power,
-    /// Known attempts, for a recorded job.
+    /// The stages, unless the world comes from a plan of tasks.
     pub(super) known: Option<Known>,
+    pub(super) tick: Tick,
     pub(super) key: [u32; 2],
 }
 
@@ -105,6 +107,12 @@ impl Local {
             _ => &[],
         }
     }
+}
+
+/// Returns the longest of the times in a plan of tasks \[s\].
+fn longest_s(plan: &Plan) -> f64 {
+    let of_job = |job: &JobPlan| job.map_s.max(job.reduce_s).max(job.shuffle_s).max(job.arrival_s);
+    plan.job.iter().map(of_job).fold(0.0, f64::max)
 }
 
 /// Returns a lognormal factor with median 1.
@@ -137,6 +145,7 @@ impl World {
             failure: plan.failure.clone(),
             power: plan.power.clone(),
             known: None,
+            tick: Tick::of(longest_s(plan)),
             key: split(seed),
         };
         for job in &plan.job {

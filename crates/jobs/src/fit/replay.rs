@@ -1,7 +1,7 @@
 //! A recorded job in a form that can run again: the same tasks on the same nodes, without copies, for other policies.
 //!
 //! ```text
-//! JobTrace ──▶ Replay: cluster::KnownJob, the origin of each value, the unknowns
+//! JobTrace ──▶ Replay: Job, the origin of each value, the unknowns
 //! ```
 //!
 //! The first attempt of each task takes its recorded time. If the attempt was killed because the copy had won, it takes
@@ -12,12 +12,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::{KnownJob, KnownNode, KnownStage, KnownTask, MAX_TASKS, Spread};
+use crate::cluster::MAX_TASKS;
 use crate::fit::line::median;
 use crate::fit::observe::{FitError, Span, executed, waits_for};
 use crate::fit::observed_job::is_mapreduce;
 use crate::fit::replay_policies::{Speculation, speculation_of};
 use crate::fit::replay_times::{TimedTask, UsualTimes};
+use crate::job::{Delay, Job, JobStage, Machine, Phase, RecordedTask, Spread, Tasks};
 use crate::trace::analysis::most_at_once;
 use crate::trace::{Attempt, Format, JobTrace, Metric, Moment, Stage, StageId, StageKind};
 
@@ -74,7 +75,7 @@ pub struct Replay {
     /// The application's name.
     pub name: String,
     /// The job.
-    pub job: KnownJob,
+    pub job: Job,
     /// Recorded time: from the first submission of a job to the last completion \[s\].
     pub actual_s: f64,
     /// The nodes.
@@ -359,18 +360,19 @@ impl Maker<'_, '_> {
         (best.0, best.1)
     }
 
-    fn job(&self, share: f64, usual: &[UsualTimes], end_s: f64) -> KnownJob {
+    fn job(&self, share: f64, usual: &[UsualTimes], end_s: f64) -> Job {
         let busy = self.busy();
         let first_launch = |node: usize| {
             let all = self.trace.attempts().iter().filter(|attempt| self.places.of_attempt(attempt) == node);
             all.filter_map(Attempt::launch).min().map_or(0.0, |launch| launch.seconds_since(self.start).max(0.0))
         };
         let earliest = (0..self.places.names.len()).map(first_launch).fold(f64::INFINITY, f64::min);
-        let node = |node: usize| KnownNode {
+        let machine = |node: usize| Machine {
             slots: self.places.slots[node],
             cores: self.cores(node, share),
             // nodes that appeared with the first one are available from the start
             from_s: Some(first_launch(node)).filter(|from| *from > earliest + PAUSE).unwrap_or(0.0),
+            permits: None,
         };
         let mut afters: Vec<Vec<usize>> = Vec::new();
         let mut stages = Vec::new();
@@ -378,22 +380,23 @@ impl Maker<'_, '_> {
             let after = waits_for(&self.found[..i], stage, span, self.trace, &afters);
             afters.push(after.clone());
             let before = after.iter().map(|&k| self.found[k].2.last_end).max().unwrap_or(self.start);
-            stages.push(KnownStage {
+            let phases = vec![Phase::Recorded(usual[i].ratios.clone())];
+            stages.push(JobStage {
                 after,
-                setup_s: span.first_launch.seconds_since(before).max(0.0),
-                setup_varies: false,
-                tasks: self.tasks(i, share, &usual[i], &busy),
-                slowness: usual[i].slowness.clone(),
-                spread: Spread::Recorded(usual[i].ratios.clone()),
+                setup: Delay { mean_s: span.first_launch.seconds_since(before).max(0.0), varies: false },
+                tasks: Tasks::Recorded(self.tasks(i, share, &usual[i], &busy)),
+                spread: Spread { phases, means: usual[i].slowness.clone() },
                 slots: None,
                 stragglers: None,
+                gpu: 0.0,
             });
         }
-        KnownJob { nodes: (0..self.places.names.len()).map(node).collect(), stages, end_s }
+        let end = Delay { mean_s: end_s, varies: false };
+        Job { machines: (0..self.places.names.len()).map(machine).collect(), stages, end }
     }
 
     /// Returns the tasks of a stage, each with the pause of its slot before it.
-    fn tasks(&self, stage: usize, share: f64, usual: &UsualTimes, busy: &[Vec<(i64, i64)>]) -> Vec<KnownTask> {
+    fn tasks(&self, stage: usize, share: f64, usual: &UsualTimes, busy: &[Vec<(i64, i64)>]) -> Vec<RecordedTask> {
         let ready = self.ready(stage);
         let firsts = &self.firsts[stage];
         let mean_mb = firsts.iter().map(|first| first.mb).sum::<f64>() / firsts.len() as f64;
@@ -418,8 +421,8 @@ impl Maker<'_, '_> {
                 work = work.max(usual.again(mb) * usual.slowness[first.node]);
             }
             let rate = work / ((to - from).max(1) as f64 / 1e6);
-            tasks.push(KnownTask {
-                first: Some((first.node, (work + pause * rate.min(1.0)).max(1e-3))),
+            tasks.push(RecordedTask {
+                first: (first.node, (work + pause * rate.min(1.0)).max(1e-3)),
                 at_least: !first.ended,
                 usual_s: usual.again(mb).max(1e-3),
                 size: if mean_mb > 0.0 { (first.mb / mean_mb).max(1e-3) } else { 1.0 },

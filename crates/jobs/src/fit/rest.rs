@@ -11,7 +11,8 @@ use crate::fit::observe::{FitError, ObservedRun};
 use crate::fit::progress::{RunProgress, StageProgress};
 use crate::fit::stages::fit_stages;
 use crate::mapreduce::PhaseLaw;
-use crate::stages::{Amount, PlannedJob, RunningTask, StagePlan, StageSpec, StageState, Wave};
+use crate::run::{RunningTask, StageState};
+use crate::stages::{Amount, PlannedJob, StagePlan, StageSpec, Wave};
 
 /// Assumed time of a stage in which no task has finished, if an earlier stage has the same action: a factor of the time
 /// of this earlier stage, and the standard deviation of the factor's logarithm. Rounded from 39 logs that are not part
@@ -333,7 +334,9 @@ fn after(waves: &[Wave], mut begun: u32) -> Vec<Wave> {
 mod tests {
     use super::*;
     use crate::fit::progress::tests::{SyntheticLog, in_the_middle};
-    use crate::stages::{JobSize, Pace, ResumedSchedule, TaskTime};
+    use crate::mapreduce::LawTables;
+    use crate::run::{Pace, ResumedRuns, RunMemory};
+    use crate::stages::{JobSize, TaskTime, job_of};
 
     /// A deterministic plan of stages: name, earlier stages, tasks per MB, time of a task.
     fn plan(stages: &[(&str, &[usize], f64, f64)]) -> StagePlan {
@@ -367,9 +370,9 @@ mod tests {
                 StageEvidence { ended: vec![], running: vec![0.2, 0.2] }
             ]
         );
-        let schedule = ResumedSchedule::new(&rest.job, rest.states.clone(), rest.end_age_s);
+        let schedule = ResumedRuns::new(&job_of(&rest.job, &LawTables::default()), rest.states.clone(), rest.end_age_s);
         let pace = Pace { stages: vec![[1.0, 1.0]; 2], driver: 1.0 };
-        let run = schedule.run([1, 2], 0, &pace);
+        let run = schedule.unwrap().run([1, 2], 0, &pace, &mut RunMemory::default());
         assert_eq!((run.job_s, run.stages), (22.0, vec![[0.0, 18.0], [18.0, 22.0]]));
         // the number of tasks matches 10 MB, as in the plan
         assert!(rest.notes.is_empty(), "{:?}", rest.notes);

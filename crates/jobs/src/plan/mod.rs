@@ -36,9 +36,10 @@ pub use rename::{PlanWarning, Rename, rename_path};
 pub use renames::JOB_RENAMES;
 pub use text::{Checker, Document, Loaded, place};
 
-use crate::cluster::{self, KnownJob, PolicyPlan};
-use crate::mapreduce;
+use crate::cluster::{self, PolicyPlan};
+use crate::job::Job;
 use crate::mapreduce::task_times::PhaseTimesError;
+use crate::mapreduce::{self, LawTables};
 use crate::stages::{self, PlannedJob, StagePlan};
 
 /// The plan of a job. The sections of its text determine the kind of work.
@@ -194,15 +195,15 @@ impl JobPlan {
         }
     }
 
-    /// Returns the job in the form run by the cluster simulator, task by task; none for a plan of tasks, which has that form already.
+    /// Returns the job in the form that runs task by task; none for a plan of tasks, which has that form already.
     ///
     /// # Errors
     ///
     /// Phase means that are not finite, or a plan with problems.
-    pub fn known_job(&self) -> Result<Option<KnownJob>, PhaseTimesError> {
+    pub fn job(&self) -> Result<Option<Job>, PhaseTimesError> {
         match self {
-            Self::MapReduce(plan) => mapreduce::known_job(plan).map(Some),
-            Self::Stages(plan) => Ok(Some(stages::known_job(&PlannedJob::of(plan), plan.hosts()))),
+            Self::MapReduce(plan) => mapreduce::job_of(plan).map(Some),
+            Self::Stages(plan) => Ok(Some(stages::job_of(&PlannedJob::of(plan), &LawTables::default()))),
             Self::Tasks(_) => Ok(None),
         }
     }

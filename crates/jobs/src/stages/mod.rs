@@ -11,8 +11,8 @@
 //! | valid values | `check` |
 //! | tasks, data and mean times at a size | [`planned`] |
 //! | the net: slots as places, stages as barriers | [`net`] |
-//! | one run, task by task; a run resumed in progress | [`schedule`], [`resume`] |
-//! | the job with copies of stragglers, task by task | `copies` |
+//! | one run, task by task; a run resumed in progress | [`crate::run`] |
+//! | the job that runs task by task, and Spark's policies | `job` |
 //!
 //! # The model
 //!
@@ -34,20 +34,16 @@
 //! docs/validation.md.
 
 mod check;
-mod copies;
+mod job;
 pub mod net;
 mod permits;
 pub mod plan;
 pub mod planned;
-pub mod resume;
-pub mod schedule;
 
 pub use crate::runs::{JobTimes, RunFactor, RunSpread};
 pub use check::{MAX_STAGES, MAX_TASKS};
-pub use copies::{known_job, spark_policies};
+pub use job::{job_of, spark_policies};
 pub use net::{StageNet, stage_net};
 pub use permits::{GpuTask, GpuTimes, share_gpus};
 pub use plan::{Amount, JobSize, MeasuredRange, Power, Sharing, SpeculativeCopies, StagePlan, StageSpec, TaskTime};
 pub use planned::{FAR, PlannedJob, PlannedStage, SharedGpus, Wave, far_error};
-pub use resume::{ResumedSchedule, RunningTask, StageState};
-pub use schedule::{Pace, StageRun, StageSchedule};

@@ -68,6 +68,8 @@ pub struct PlannedJob {
     pub name: String,
     /// Tasks running at a time.
     pub slots: u32,
+    /// Hosts that share the slots equally.
+    pub hosts: u32,
     /// The stages, each after the stages it waits for.
     pub stages: Vec<PlannedStage>,
     /// Time from the end of the last stage to the end of the job \[s\].
@@ -93,6 +95,7 @@ impl PlannedJob {
         let mut job = Self {
             name: plan.job.name.clone(),
             slots,
+            hosts: plan.hosts(),
             stages,
             end_s: plan.job.teardown_s,
             gpus,

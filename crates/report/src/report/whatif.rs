@@ -164,13 +164,13 @@ fn size_of(job: &WhatIfJob) -> WhatIfSize {
         }
         WhatIfJob::Planned(planned) => {
             let (plan, job) = &**planned;
-            let tasks: Vec<u64> = job.stages.iter().map(|stage| stage.tasks.len() as u64).collect();
+            let tasks: Vec<u64> = job.stages.iter().map(|stage| u64::from(stage.tasks.count())).collect();
             let (maps, reduces) = match (plan, &tasks[..]) {
                 (JobPlan::MapReduce(_), [maps, reduces]) => (*maps, *reduces),
                 _ => (tasks.iter().sum(), 0),
             };
-            let slots = job.nodes.iter().map(|node| u64::from(node.slots)).sum();
-            WhatIfSize { nodes: job.nodes.len() as u64, slots, jobs: 1, maps, reduces }
+            let slots = job.machines.iter().map(|machine| u64::from(machine.slots)).sum();
+            WhatIfSize { nodes: job.machines.len() as u64, slots, jobs: 1, maps, reduces }
         }
         WhatIfJob::Replayed(replay) => WhatIfSize {
             nodes: replay.nodes.len() as u64,

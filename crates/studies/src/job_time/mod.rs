@@ -32,4 +32,5 @@ pub use residual::{
 pub use stages::{StagesEstimate, check_stages, estimate_stages, stages_stop_rule};
 pub use states_time::StatesTime;
 pub(crate) use tasks::ReadyTasks;
+pub(crate) use tasks::runs_of;
 pub use tasks::{NoCopies, TaskModel};

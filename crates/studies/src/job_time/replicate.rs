@@ -7,10 +7,12 @@ use rayon::prelude::*;
 use tailspn_common::threads;
 
 use crate::error::StudyError;
-use crate::job_time::tasks::{CLOCK, add_time, ticks_of};
+use crate::job_time::tasks::{CLOCK, add_time, runs_of, ticks_of};
+use crate::mapreduce::LawTables;
 use crate::rng::split;
+use crate::run::{RunMemory, StageRun};
 use crate::sim::{Ensemble, GroupTimes, Placement, Provenance, Question, Run, Samples};
-use crate::stages::{PlannedJob, StageRun, StageSchedule};
+use crate::stages::PlannedJob;
 use crate::watch::Watch;
 
 /// Replications per thread between two checks of the clock.
@@ -23,7 +25,7 @@ const ROUND: u64 = 4;
 /// [`StudyError::Threads`] if threads cannot be started.
 pub(super) fn replicate(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, StudyError> {
     let started = Instant::now();
-    let schedule = StageSchedule::new(job);
+    let tasks = runs_of(job, &LawTables::default());
     let threads = threads::at_most(ensemble.threads);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build()?;
     let mut samples = Samples::new(CLOCK, &Question::default(), 0, 0);
@@ -41,8 +43,9 @@ pub(super) fn replicate(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch
         while samples.replications < until && !over() {
             let first = ensemble.first + samples.replications;
             let count = (ROUND * threads.get() as u64).min(until - samples.replications);
-            let run = |replication| schedule.run(key, replication);
-            let runs: Vec<StageRun> = pool.install(|| (first..first + count).into_par_iter().map(run).collect());
+            let run = |memory: &mut RunMemory, replication| tasks.run(key, replication, memory);
+            let runs: Vec<StageRun> =
+                pool.install(|| (first..first + count).into_par_iter().map_init(RunMemory::default, run).collect());
             runs.iter().for_each(|run| add(&mut samples, run));
             if ensemble.keep {
                 samples.passage_times.extend(runs.iter().map(|run| ticks_of(run.job_s)));

@@ -63,7 +63,7 @@ pub fn estimate_stages(
     };
     let factor = RunFactor::new(&plan.run, job.error());
     let policies = plan.speculation.map(|copies| spark_policies(Some(copies.multiplier), Some(copies.quantile)));
-    let with_copies = policies.map(|policies| copied(plan, &job, &policies, ensemble, watch)).transpose()?;
+    let with_copies = policies.map(|policies| copied(&job, &policies, ensemble, watch)).transpose()?;
     if ensemble.share.is_part() {
         return Err(StudyError::Part);
     }
@@ -133,18 +133,17 @@ pub(super) fn run_net(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch) 
 
 /// Runs with each policy of copies, task by task.
 fn copied(
-    plan: &StagePlan,
     job: &PlannedJob,
     policies: &[PolicyPlan],
     ensemble: &Ensemble,
     watch: &dyn Watch,
 ) -> Result<Vec<PolicyRuns>, StudyError> {
-    let known = copied_job(plan, job)?;
+    let copied = copied_job(job)?;
     let (first, count) = (ensemble.first, ensemble.replications);
     let share = ensemble.share.clone();
     let limit = &TimeLimit::new(watch, ensemble.max_wall);
     let settings = Replications { first, count, seed: ensemble.seed, threads: ensemble.threads, watch: limit, share };
-    let experiment = Experiment::of_known(&known, policies, settings);
+    let experiment = Experiment::of_job(&copied, policies, settings);
     let mut go_on = |runs: &[PolicyRuns]| {
         limit.progress(runs.first().map_or(0, |run| run.outcomes.len() as u64), count);
         !limit.stopped()

@@ -1,9 +1,12 @@
 //! A job of stages whose replications run task by task, for studies with many such jobs.
 
-use crate::cluster::{Experiment, ExperimentError, KnownJob, MAX_TASKS, PolicyPlan, Replications};
+use crate::cluster::{Experiment, ExperimentError, MAX_TASKS, PolicyPlan, Replications};
+use crate::job::Job;
+use crate::mapreduce::LawTables;
 use crate::rng::split;
+use crate::run::{RunMemory, TaskRuns};
 use crate::sim::{Clock, Question, Samples};
-use crate::stages::{PlannedJob, StagePlan, StageSchedule, known_job, spark_policies};
+use crate::stages::{PlannedJob, StagePlan, job_of, spark_policies};
 use crate::watch::Watch;
 
 /// Resolution of times: 2^-20 s, about a microsecond.
@@ -50,9 +53,9 @@ pub struct TaskModel {
 
 #[derive(Clone, Debug)]
 enum Tasks {
-    Plain(StageSchedule),
+    Plain(TaskRuns),
     /// With speculative copies.
-    Copied(KnownJob, PolicyPlan),
+    Copied(Job, PolicyPlan),
 }
 
 /// A job with a seed.
@@ -64,7 +67,7 @@ pub(crate) struct ReadyTasks<'a> {
 
 #[derive(Debug)]
 enum Bound<'a> {
-    Plain(&'a StageSchedule, [u32; 2]),
+    Plain(&'a TaskRuns, [u32; 2]),
     Copied(Box<Experiment<'a>>),
 }
 
@@ -77,10 +80,10 @@ impl TaskModel {
     pub fn new(plan: &StagePlan) -> Result<Self, NoCopies> {
         let job = PlannedJob::of(plan);
         let tasks = match plan.speculation {
-            None => Tasks::Plain(StageSchedule::new(&job)),
+            None => Tasks::Plain(runs_of(&job, &LawTables::default())),
             Some(copies) => {
                 let [_, policy] = spark_policies(Some(copies.multiplier), Some(copies.quantile));
-                Tasks::Copied(copied_job(plan, &job)?, policy)
+                Tasks::Copied(copied_job(&job)?, policy)
             }
         };
         Ok(Self { tasks, error: job.error() })
@@ -94,10 +97,10 @@ impl TaskModel {
     /// Binds the job to a seed. `watch` may stop the work, also within a replication.
     pub(crate) fn ready<'a>(&'a self, seed: u64, watch: &'a dyn Watch) -> ReadyTasks<'a> {
         let runs = match &self.tasks {
-            Tasks::Plain(schedule) => Bound::Plain(schedule, split(seed)),
+            Tasks::Plain(tasks) => Bound::Plain(tasks, split(seed)),
             Tasks::Copied(job, policy) => {
                 let settings = Replications { seed, watch, ..Replications::default() };
-                Bound::Copied(Box::new(Experiment::of_known(job, std::slice::from_ref(policy), settings)))
+                Bound::Copied(Box::new(Experiment::of_job(job, std::slice::from_ref(policy), settings)))
             }
         };
         ReadyTasks { runs, watch }
@@ -131,9 +134,12 @@ impl ReadyTasks<'_> {
             samples.passage_times.push(ticks_of(job_s));
         };
         match &self.runs {
-            Bound::Plain(schedule, key) => (first..first + count)
-                .take_while(|_| !self.watch.stopped())
-                .for_each(|replication| push(schedule.run(*key, replication).job_s)),
+            Bound::Plain(tasks, key) => {
+                let mut memory = RunMemory::default();
+                (first..first + count)
+                    .take_while(|_| !self.watch.stopped())
+                    .for_each(|replication| push(tasks.run(*key, replication, &mut memory).job_s));
+            }
             Bound::Copied(experiment) => experiment.outcomes(first, count)?.iter().for_each(|run| push(run[0].job_s)),
         }
         Ok(samples)
@@ -145,7 +151,7 @@ impl ReadyTasks<'_> {
 /// # Errors
 ///
 /// [`NoCopies`].
-pub(super) fn copied_job(plan: &StagePlan, job: &PlannedJob) -> Result<KnownJob, NoCopies> {
+pub(super) fn copied_job(job: &PlannedJob) -> Result<Job, NoCopies> {
     if let Some(why) = job.no_copies() {
         return Err(NoCopies::Job(why));
     }
@@ -153,5 +159,10 @@ pub(super) fn copied_job(plan: &StagePlan, job: &PlannedJob) -> Result<KnownJob,
     if tasks > MAX_TASKS {
         return Err(NoCopies::TooManyTasks { tasks, most: MAX_TASKS });
     }
-    Ok(known_job(job, plan.hosts()))
+    Ok(job_of(job, &LawTables::default()))
+}
+
+/// Returns a planned job ready to run without a policy.
+pub(crate) fn runs_of(job: &PlannedJob, tables: &LawTables) -> TaskRuns {
+    TaskRuns::new(&job_of(job, tables)).expect("the machines of a planned job of stages are alike")
 }

@@ -15,7 +15,7 @@ use crate::estimate::{normal_quantile, student_quantile};
 use crate::fit::{RestOfRun, StageEvidence};
 use crate::mapreduce::{LawTable, PhaseLaw};
 use crate::rng::{Address, Purpose, uniform};
-use crate::stages::Pace;
+use crate::run::Pace;
 
 /// Standard deviation of G beyond the error of the fitted times: the differences of the stages of one run from the run's factor.
 const STAGE_SPREAD: f64 = 0.1;

@@ -9,9 +9,11 @@ use tailspn_common::threads;
 use crate::error::StudyError;
 use crate::estimate::{Measured, clopper_pearson, quantile_of_sorted};
 use crate::fit::{RestOfRun, RunProgress, rest_by_itself, rest_of_run};
+use crate::mapreduce::LawTables;
 use crate::remaining::pace::RunPace;
 use crate::rng::split;
-use crate::stages::{ResumedSchedule, StagePlan, StageRun};
+use crate::run::{ResumedRuns, RunMemory, StageRun};
+use crate::stages::{StagePlan, job_of};
 use crate::watch::Watch;
 
 /// Replications between two checks of the clock.
@@ -206,16 +208,21 @@ fn replicate(
     settings: &RemainingSettings,
     watch: &dyn Watch,
 ) -> Result<Vec<StageRun>, StudyError> {
-    let schedule = ResumedSchedule::new(&rest.job, rest.states.clone(), rest.end_age_s);
+    let job = job_of(&rest.job, &LawTables::default());
+    let resumed = ResumedRuns::new(&job, rest.states.clone(), rest.end_age_s);
+    let resumed = resumed.expect("the machines of a planned job of stages are alike");
     let key = split(settings.seed);
     let threads = threads::at_most(settings.threads);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build()?;
-    let run = |replication: u64| schedule.run(key, replication, &pace.draw(key, replication));
+    let run =
+        |memory: &mut RunMemory, replication: u64| resumed.run(key, replication, &pace.draw(key, replication), memory);
     let mut runs: Vec<StageRun> = Vec::new();
     while (runs.len() as u64) < count && !watch.stopped() {
         let first = runs.len() as u64;
         let until = count.min(first + ROUND);
-        runs.extend(pool.install(|| (first..until).into_par_iter().map(run).collect::<Vec<_>>()));
+        runs.extend(
+            pool.install(|| (first..until).into_par_iter().map_init(RunMemory::default, run).collect::<Vec<_>>()),
+        );
         watch.progress(until, count);
     }
     Ok(runs)

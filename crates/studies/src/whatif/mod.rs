@@ -14,9 +14,10 @@ pub use nets::NetTimes;
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
-use crate::cluster::{self, Comparison, Experiment, KnownJob, PolicyPlan, PolicyRuns, Replications, widest_change};
+use crate::cluster::{self, Comparison, Experiment, PolicyPlan, PolicyRuns, Replications, widest_change};
 use crate::error::StudyError;
 use crate::fit::{Replay, as_it_was_set, replay, usual_policies};
+use crate::job::Job;
 use crate::plan::{JobPlan, PlanError, Planning};
 use crate::share::Share;
 use crate::sim::Ensemble;
@@ -37,7 +38,7 @@ pub enum WhatIfJob {
     /// Jobs that a plan describes task by task.
     Tasks(Box<cluster::Plan>),
     /// A job that other studies run as a net, and its tasks.
-    Planned(Box<(JobPlan, KnownJob)>),
+    Planned(Box<(JobPlan, Job)>),
     /// The job of a log.
     Replayed(Box<Replay>),
 }
@@ -98,9 +99,9 @@ impl WhatIf {
     /// [`StudyError::Model`] for a plan whose tasks have no times.
     pub fn of_plan(plan: impl Planning) -> Result<Self, StudyError> {
         let plan = plan.plan().map_err(StudyError::Options)?;
-        let known = plan.known_job().map_err(|error| StudyError::Model(error.to_string()))?;
+        let job = plan.job().map_err(|error| StudyError::Model(error.to_string()))?;
         let policies = plan.policies();
-        let job = match (known, plan) {
+        let job = match (job, plan) {
             (Some(job), plan) => WhatIfJob::Planned(Box::new((plan, job))),
             (None, JobPlan::Tasks(plan)) => WhatIfJob::Tasks(plan),
             (None, _) => return Err(StudyError::Model("a plan without tasks".to_owned())),
@@ -241,10 +242,10 @@ impl WhatIf {
         let (experiment, deadline_s) = match &self.job {
             WhatIfJob::Tasks(plan) => (Experiment::new(&self.tasks(plan), settings)?, plan.deadline_s),
             WhatIfJob::Planned(planned) => {
-                (Experiment::of_known(&planned.1, &self.policies, settings), planned.0.deadline_s())
+                (Experiment::of_job(&planned.1, &self.policies, settings), planned.0.deadline_s())
             }
             WhatIfJob::Replayed(replay) => {
-                (Experiment::of_known(&replay.job, &with_own(&self.policies, replay), settings), None)
+                (Experiment::of_job(&replay.job, &with_own(&self.policies, replay), settings), None)
             }
         };
         let may_be_fewer =

@@ -1,7 +1,7 @@
 //! Random words of the direct form, drawn for several firings at once.
 
 use crate::rng::{event_block, exponential};
-use crate::sim::simd::Level;
+use crate::simd::Level;
 
 /// Number of pairs of firings that are drawn at once.
 const PAIRS: usize = 16;

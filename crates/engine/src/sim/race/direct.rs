@@ -13,7 +13,7 @@ use crate::sim::race::observe::{self, Observer};
 use crate::sim::race::units::Units;
 use crate::sim::race::{Setup, with_observer};
 use crate::sim::samples::Samples;
-use crate::sim::simd::Level;
+use crate::simd::Level;
 
 /// Maximum number of timed firings of one replication, for which the direct form has random words.
 pub(crate) const DIRECT_FIRINGS: u64 = 1 << 33;

@@ -20,7 +20,7 @@ use crate::sim::clock::{Clock, NEVER, Scale};
 use crate::sim::engine::Engine;
 use crate::sim::question::{Ending, Goal, MAX_FIRINGS, Question};
 use crate::sim::sampler::Sampler;
-use crate::sim::simd::Level;
+use crate::simd::Level;
 use crate::watch::Watch;
 use delays::Words;
 use kernel::{LANES, QUADS, Times, draw_branches};

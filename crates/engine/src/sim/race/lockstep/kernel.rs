@@ -8,7 +8,7 @@ use crate::sim::race::lockstep::lanes::{LANES, Lane, Values};
 use crate::sim::race::lockstep::ledger::Ledger;
 use crate::sim::race::lockstep::net::{Net, Transition, Units};
 use crate::sim::race::lockstep::sum::Sum;
-use crate::sim::simd::Level;
+use crate::simd::Level;
 
 /// Status of a lane.
 pub(super) mod status {

@@ -4,7 +4,7 @@ use std::ops::{Index, IndexMut};
 
 use crate::compile::{Code, Op};
 use crate::net::expr::{BinaryOp, UnaryOp};
-use crate::sim::simd::Level;
+use crate::simd::Level;
 
 /// Number of replications that run together.
 pub(super) const LANES: usize = 64;

@@ -25,7 +25,7 @@ use crate::sim::race::Setup;
 use crate::sim::race::direct::DirectForm;
 use crate::sim::race::direct_law::DirectLaw;
 use crate::sim::samples::Samples;
-use crate::sim::simd::Level;
+use crate::simd::Level;
 use kernel::{Limits, State, status};
 use lanes::LANES;
 use net::Net;

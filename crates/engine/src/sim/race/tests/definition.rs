@@ -8,7 +8,7 @@ use crate::net::{Delay, Servers};
 use crate::rng::{Philox, event_block, exponential};
 use crate::semantics::{enabling_degree, fire, rate, served};
 use crate::sim::race::Observer;
-use crate::sim::simd::Level;
+use crate::simd::Level;
 
 /// A net of as many places and transitions, in which tokens move at random.
 fn random_net(size: u32, dice: &mut Philox) -> Program {

@@ -6,8 +6,8 @@ use super::*;
 use crate::net::{Delay, Net, Servers};
 use crate::rng::Philox;
 use crate::sim::race::LockstepForm;
-use crate::sim::simd::Level;
 use crate::sim::{Ending, Group, Reward, Snapshot};
+use crate::simd::Level;
 use crate::watch::Unwatched;
 
 const PLACES: usize = 8;

@@ -1,42 +1,39 @@
-//! A planned job on executors with copies of stragglers: the effect of Spark's speculation.
-//!
-//! The net of a job has no progress and no ages of tasks, which detectors need. So a job with copies is simulated task by task by [`crate::cluster`],
-//! from the same planned tasks, means and distributions.
+//! A planned job of stages as a job that runs task by task.
 
 use crate::cluster::detect::{DetectorPlan, Spark};
-use crate::cluster::{KnownJob, KnownNode, KnownStage, KnownTask, PolicyPlan, Spread, Watching};
-use crate::mapreduce::{LawTables, Stragglers};
-use crate::stages::planned::{PlannedJob, PlannedStage};
+use crate::cluster::{PolicyPlan, Watching};
+use crate::job::{Delay, Job, JobStage, Machine, Spread, TaskGroup, Tasks};
+use crate::mapreduce::LawTables;
+use crate::stages::planned::{PlannedJob, PlannedStage, Wave};
 
-/// Converts a planned job to one with known tasks, on `hosts` hosts with equal shares of the slots. A copy runs on a different host than its task, as
-/// in Spark: on a single host there are no copies.
-pub fn known_job(job: &PlannedJob, hosts: u32) -> KnownJob {
-    let hosts = hosts.clamp(1, job.slots.max(1));
-    let until = |host: u32| u64::from(job.slots) * u64::from(host) / u64::from(hosts);
-    let node = |host| {
-        let slots = u32::try_from(until(host + 1) - until(host)).unwrap_or(u32::MAX);
-        KnownNode { slots, cores: f64::from(slots), from_s: 0.0 }
+/// Converts a planned job, with `tables` for its distributions. Its machines are its hosts, with equal shares of the slots; if tasks share GPUs, its
+/// executors. A copy runs on a different machine than its task, as in Spark: on a single host there are no copies.
+pub fn job_of(job: &PlannedJob, tables: &LawTables) -> Job {
+    let slots = job.slots.max(1);
+    let machines = match job.gpus {
+        Some(gpus) => {
+            let machine = Machine { permits: Some(gpus.permits), ..Machine::with_slots(slots / gpus.executors) };
+            vec![machine; gpus.executors as usize]
+        }
+        None => {
+            let hosts = job.hosts.clamp(1, slots);
+            let until = |host: u32| u64::from(slots) * u64::from(host) / u64::from(hosts);
+            // `as` is fine: at most the number of slots
+            (0..hosts).map(|host| Machine::with_slots((until(host + 1) - until(host)) as u32)).collect()
+        }
     };
-    let tables = LawTables::default();
-    let stage = |stage| known_stage(stage, hosts as usize, job.stragglers.clone(), &tables);
-    KnownJob { nodes: (0..hosts).map(node).collect(), stages: job.stages.iter().map(stage).collect(), end_s: job.end_s }
-}
-
-fn known_stage(stage: &PlannedStage, hosts: usize, stragglers: Option<Stragglers>, tables: &LawTables) -> KnownStage {
-    let tasks = stage.waves.iter().flat_map(|wave| {
-        let task = KnownTask { first: None, at_least: false, usual_s: wave.mean_s.max(1e-6), size: 1.0 };
-        std::iter::repeat_n(task, wave.tasks as usize)
-    });
-    KnownStage {
+    let group = |wave: &Wave| TaskGroup { tasks: wave.tasks, usual_s: wave.mean_s, size: 1.0 };
+    let stage = |stage: &PlannedStage| JobStage {
         after: stage.after.clone(),
-        setup_s: stage.setup_s,
-        setup_varies: true,
-        tasks: tasks.collect(),
-        slowness: vec![1.0; hosts],
-        spread: Spread::Phases(vec![(1.0, tables.get(&stage.law))]),
+        setup: Delay { mean_s: stage.setup_s, varies: true },
+        tasks: Tasks::Groups(stage.waves.iter().map(group).collect()),
+        spread: Spread::alike(tables.get(&stage.law)),
         slots: None,
-        stragglers,
-    }
+        stragglers: job.stragglers.clone(),
+        gpu: stage.gpu,
+    };
+    let end = Delay { mean_s: job.end_s, varies: true };
+    Job { machines, stages: job.stages.iter().map(stage).collect(), end }
 }
 
 /// Returns two policies: no copies, and Spark's copies with these settings; `None` keeps Spark's default.
@@ -60,7 +57,7 @@ pub fn spark_policies(multiplier: Option<f64>, quantile: Option<f64>) -> [Policy
 mod tests {
     use super::*;
     use crate::cluster::{Experiment, Replications};
-    use crate::mapreduce::PhaseLaw;
+    use crate::mapreduce::{PhaseLaw, Stragglers};
     use crate::stages::planned::Wave;
 
     fn job(law: PhaseLaw) -> PlannedJob {
@@ -74,13 +71,13 @@ mod tests {
             gpu: 0.0,
         };
         let stages = vec![stage(vec![], &[(4, 2.0), (8, 1.0)]), stage(vec![0], &[(4, 1.0)])];
-        PlannedJob { name: "j".into(), slots: 4, stages, end_s: 0.25, ..PlannedJob::default() }
+        PlannedJob { name: "j".into(), slots: 4, hosts: 2, stages, end_s: 0.25, ..PlannedJob::default() }
     }
 
     fn outcomes(job: &PlannedJob, reps: u64) -> Vec<Vec<crate::cluster::Outcome>> {
         let settings = Replications { count: reps, seed: 3, ..Replications::default() };
         let policies = spark_policies(Some(1.5), Some(0.5));
-        let experiment = Experiment::of_known(&known_job(job, 2), &policies, settings);
+        let experiment = Experiment::of_job(&job_of(job, &LawTables::default()), &policies, settings);
         experiment.run(&mut |_| true).unwrap().into_iter().map(|run| run.outcomes).collect()
     }
 

@@ -1,18 +1,14 @@
 //! A run resumed in progress: finished tasks, running tasks with their ages, future stages.
 //!
-//! The rest of the run follows the same rules as a complete run ([`crate::stages::schedule`]).
-//! Running tasks continue under their distribution given their age.
+//! The rest of the run follows the same rules as a complete run (`tasks`). Running tasks continue under their distribution given their age.
 
-use std::cmp::Reverse;
 use std::sync::LazyLock;
 
+use crate::job::Job;
 use crate::mapreduce::{LawTable, PhaseLaw};
-use crate::rng::{Address, Purpose, uniform};
-use crate::stages::planned::PlannedJob;
-use crate::stages::schedule::{DRIVER_STAGES, Pace, Running, StageRun, StageSchedule};
-
-/// First draw number of running tasks among the draws of their stage: no stage has this many tasks.
-const RUNNING_DRAWS: u32 = 1 << 31;
+use crate::run::draws::{DRIVER_STAGES, Draws};
+use crate::run::slots::{Key, Slots};
+use crate::run::tasks::{Pace, Progress, RunMemory, StageRun, TaskRuns};
 
 /// The variation of the driver's times.
 static DRIVER: LazyLock<LawTable> = LazyLock::new(|| LawTable::new(&PhaseLaw::Erlang(DRIVER_STAGES)));
@@ -43,84 +39,93 @@ pub struct StageState {
 
 /// A planned job in the middle of a run.
 #[derive(Clone, Debug)]
-pub struct ResumedSchedule {
-    schedule: StageSchedule,
+pub struct ResumedRuns {
+    job: TaskRuns,
     states: Vec<StageState>,
     /// Time since its last stage ended \[s\]; 0 while a stage remains.
     end_age_s: f64,
 }
 
-impl ResumedSchedule {
-    /// Resumes a job whose remaining tasks are the tasks in `job`, with the state of each stage. `end_age_s`: time
+impl ResumedRuns {
+    /// Resumes a job whose tasks that wait for a slot are the tasks in `job`, with the state of each stage. `end_age_s`: time
     /// since the end of the last stage, if none remains.
-    pub fn new(job: &PlannedJob, states: Vec<StageState>, end_age_s: f64) -> Self {
-        let mut schedule = StageSchedule::new(job);
-        for (stage, state) in schedule.stages.iter_mut().zip(&states) {
-            stage.tasks += u32::try_from(state.running.len()).unwrap_or(u32::MAX);
-            stage.first_waves = usize::from(state.starts_cold);
+    /// `None` if the job's machines are not alike ([`TaskRuns::new`]).
+    pub fn new(job: &Job, states: Vec<StageState>, end_age_s: f64) -> Option<Self> {
+        let mut runs = TaskRuns::new(job)?;
+        for (stage, state) in runs.stages.iter_mut().zip(&states) {
+            stage.first_groups = usize::from(state.starts_cold);
         }
-        for (i, planned) in job.stages.iter().enumerate() {
-            let left = planned.after.iter().filter(|&&before| schedule.stages[before].tasks > 0).count();
-            schedule.stages[i].before = left;
-        }
-        Self { schedule, states, end_age_s }
+        let remains = |stage: usize| runs.stages[stage].tasks > 0 || !states[stage].running.is_empty();
+        let left = |after: &Vec<usize>| after.iter().filter(|&&before| remains(before)).count();
+        let before: Vec<usize> = job.stages.iter().map(|stage| left(&stage.after)).collect();
+        runs.stages.iter_mut().zip(before).for_each(|(stage, before)| stage.before = before);
+        Some(Self { job: runs, states, end_age_s })
     }
 
     /// Runs the rest once; times count from now. The times of a stage that has ended are infinity and 0.
-    pub fn run(&self, key: [u32; 2], replication: u64, pace: &Pace) -> StageRun {
-        let mut running = Running::new(&self.schedule, key, replication);
-        running.pace = Some(pace);
-        let word = |purpose, owner: usize, sample: u32| {
-            // `as` is fine: a plan has at most 10,000 stages
-            let words = Address { purpose, owner: owner as u32, sample: sample / 4 }.words(key, replication);
-            uniform(words[(sample % 4) as usize])
-        };
-        for (i, (stage, state)) in self.schedule.stages.iter().zip(&self.states).enumerate() {
-            for (draw, task) in (RUNNING_DRAWS..).zip(&state.running) {
-                let mean_s = task.mean_s * pace.stages[i][usize::from(!task.is_first)];
-                let left_s = mean_s * stage.law.left(task.age_s / mean_s, word(Purpose::Attempt, i, draw));
-                running.events.push(Reverse((left_s.to_bits(), self.schedule.stages.len() + i)));
-                running.free = running.free.saturating_sub(1);
-                running.times[i][0] = 0.0;
-            }
-            match state.ready_for_s {
-                _ if stage.waves.is_empty() => {}
-                _ if state.is_open => {
-                    running.waiting.insert(i);
-                }
-                _ if stage.before > 0 => {}
-                Some(age_s) if stage.setup_s > 0.0 => {
-                    let mean_s = stage.setup_s * running.driver_pace();
-                    let left_s = mean_s * DRIVER.left(age_s / mean_s, word(Purpose::Setup, i, 4));
-                    running.events.push(Reverse((left_s.to_bits(), i)));
-                }
-                _ => running.set_up(i, 0.0),
-            }
-        }
-        while running.free > 0
-            && let Some(&next) = running.waiting.first()
-        {
-            running.free -= 1;
-            let event = running.launch(next, 0.0);
-            running.events.push(event);
-        }
-        running.go_on();
-        let last = running.times.iter().map(|times| times[1]).fold(0.0, f64::max);
-        let end_s = self.schedule.end_s * pace.driver;
+    pub fn run(&self, key: [u32; 2], replication: u64, pace: &Pace, memory: &mut RunMemory) -> StageRun {
+        let draws = Draws { key, replication };
+        let RunMemory { narrow, wide, ahead } = memory;
+        let at = self.resumed(draws, pace, narrow, |at, slots| at.run(&self.job, slots, ahead));
+        let at = at.or_else(|| self.resumed(draws, pace, wide, |at, slots| at.run(&self.job, slots, ahead)));
+        // keys of 128 bits have room for all times
+        let at = at.unwrap_or_else(|| Progress::new(&self.job, draws, Some(pace)));
+        let end_s = self.job.end.mean_s * pace.driver;
         let end = match self.end_age_s {
             age_s if age_s > 0.0 && end_s > 0.0 => {
-                end_s * DRIVER.left(age_s / end_s, word(Purpose::Setup, self.schedule.stages.len(), 4))
+                end_s * DRIVER.left(age_s / end_s, draws.left(self.job.stages.len(), None))
             }
-            _ => self.schedule.end_s * running.driver(self.schedule.stages.len()),
+            _ => return at.close(&self.job),
         };
-        StageRun { job_s: last + end, stages: running.times }
+        at.close_after(&self.job, end)
+    }
+
+    /// Continues the run with the slots in a memory; `None` if its times do not fit.
+    fn resumed<'a, K: Key>(
+        &'a self,
+        draws: Draws,
+        pace: &'a Pace,
+        slots: &mut Slots<K>,
+        run: impl FnOnce(&mut Progress<'a>, &mut Slots<K>) -> bool,
+    ) -> Option<Progress<'a>> {
+        let job = &self.job;
+        let mut at = Progress::new(job, draws, Some(pace));
+        let mut ends = Vec::new();
+        for (i, (stage, state)) in job.stages.iter().zip(&self.states).enumerate() {
+            for (number, task) in state.running.iter().enumerate() {
+                let mean_s = task.mean_s * pace.stages[i][usize::from(!task.is_first)];
+                let left_s = mean_s * stage.spread.left(task.age_s / mean_s, draws.left(i, Some(number)));
+                let end = job.tick.round(left_s);
+                let progress = &mut at.stages[i];
+                (progress.first, progress.last) = (Some(0), progress.last.max(end));
+                ends.push(end);
+            }
+            match state.ready_for_s {
+                _ if stage.tasks == 0 => {
+                    if !state.running.is_empty() {
+                        at.launched(i);
+                    }
+                }
+                _ if state.is_open => _ = at.waiting.insert(i),
+                _ if stage.before > 0 => {}
+                Some(age_s) if stage.setup.mean_s > 0.0 => {
+                    let mean_s = stage.setup.mean_s * at.driver_pace();
+                    at.ready_after(job, i, mean_s * DRIVER.left(age_s / mean_s, draws.left(i, None)));
+                }
+                _ => at.set_up(job, i, 0),
+            }
+        }
+        // `as` is fine: a job has at most a million tasks
+        slots.restart(job.slots.max(ends.len() as u32), ends);
+        run(&mut at, slots).then_some(at)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stages::planned::{PlannedStage, Wave};
+    use crate::mapreduce::LawTables;
+    use crate::stages::{PlannedJob, PlannedStage, Wave, job_of};
 
     fn stage(after: &[usize], waves: &[(u32, f64)], law: &PhaseLaw) -> PlannedStage {
         PlannedStage {
@@ -134,8 +139,9 @@ mod tests {
         }
     }
 
-    fn job(slots: u32, stages: Vec<PlannedStage>) -> PlannedJob {
-        PlannedJob { name: "j".into(), slots, stages, ..PlannedJob::default() }
+    fn job(slots: u32, stages: Vec<PlannedStage>) -> Job {
+        let job = PlannedJob { name: "j".into(), slots, stages, ..PlannedJob::default() };
+        job_of(&job, &LawTables::default())
     }
 
     fn open(running: &[(f64, f64)]) -> StageState {
@@ -154,17 +160,18 @@ mod tests {
         let law = PhaseLaw::Deterministic;
         let job = job(2, vec![stage(&[], &[(1, 10.0)], &law), stage(&[0], &[(1, 4.0)], &law)]);
         let states = vec![open(&[(2.0, 10.0), (2.0, 10.0)]), StageState::default()];
-        let resumed = ResumedSchedule::new(&job, states, 0.0);
-        let found = resumed.run([1, 2], 0, &even(2));
+        let resumed = ResumedRuns::new(&job, states, 0.0).unwrap();
+        let found = resumed.run([1, 2], 0, &even(2), &mut RunMemory::default());
         assert_eq!((found.job_s, found.stages), (22.0, vec![[0.0, 18.0], [18.0, 22.0]]));
         let slow = Pace { stages: vec![[1.0, 2.0]; 2], driver: 1.0 };
-        assert_eq!(resumed.run([1, 2], 0, &slow).job_s, 18.0 + 20.0 + 8.0);
+        assert_eq!(resumed.run([1, 2], 0, &slow, &mut RunMemory::default()).job_s, 18.0 + 20.0 + 8.0);
     }
 
     /// Returns the mean, and the standard error of the mean, over replications.
-    fn mean(resumed: &ResumedSchedule, pace: &Pace) -> (f64, f64) {
+    fn mean(resumed: &ResumedRuns, pace: &Pace) -> (f64, f64) {
         let count = 50_000_u32;
-        let times: Vec<f64> = (0..count).map(|i| resumed.run([3, 4], i.into(), pace).job_s).collect();
+        let times: Vec<f64> =
+            (0..count).map(|i| resumed.run([3, 4], i.into(), pace, &mut RunMemory::default()).job_s).collect();
         let n = f64::from(count);
         let mean = times.iter().sum::<f64>() / n;
         let variance = times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / (n - 1.0);
@@ -178,7 +185,7 @@ mod tests {
         for ages in [[0.0; 4], [0.5, 1.0, 3.0, 9.0]] {
             let job = job(4, vec![stage(&[], &[], &law)]);
             let state = open(&ages.map(|age| (age, 2.0)));
-            let (mean, error) = mean(&ResumedSchedule::new(&job, vec![state], 0.0), &even(1));
+            let (mean, error) = mean(&ResumedRuns::new(&job, vec![state], 0.0).unwrap(), &even(1));
             let exact = 2.0 * 25.0 / 12.0;
             assert!((mean - exact).abs() < 5.0 * error && error < 0.01 * exact, "{mean} {exact} {error}");
         }
@@ -190,7 +197,7 @@ mod tests {
         let law = PhaseLaw::Empirical { samples: vec![1.0, 1.0, 1.0, 5.0] };
         let rest = |age: f64| {
             let job = job(1, vec![stage(&[], &[], &law)]);
-            mean(&ResumedSchedule::new(&job, vec![open(&[(age, 2.0)])], 0.0), &even(1))
+            mean(&ResumedRuns::new(&job, vec![open(&[(age, 2.0)])], 0.0).unwrap(), &even(1))
         };
         let (old, error) = rest(1.5);
         assert!((old - 3.5).abs() < 1e-9 && error < 1e-9, "{old}");
@@ -211,7 +218,7 @@ mod tests {
         let mut waiting = stage(&[], &[(1, 1.0)], &PhaseLaw::Deterministic);
         waiting.setup_s = 4.0;
         let state = StageState { ready_for_s: Some(3.0), starts_cold: true, ..StageState::default() };
-        let (mean, error) = mean(&ResumedSchedule::new(&job(1, vec![waiting]), vec![state], 0.0), &even(1));
+        let (mean, error) = mean(&ResumedRuns::new(&job(1, vec![waiting]), vec![state], 0.0).unwrap(), &even(1));
         assert!((mean - 1.0 - exact).abs() < 5.0 * error, "{mean} {exact} {error}");
     }
 
@@ -222,7 +229,8 @@ mod tests {
         let done = stage(&[], &[], &law);
         let stages = vec![done, stage(&[], &[(1, 3.0)], &law), stage(&[0, 1], &[(2, 1.0)], &law)];
         let states = vec![StageState::default(), open(&[]), StageState::default()];
-        let found = ResumedSchedule::new(&job(1, stages), states, 0.0).run([5, 6], 0, &even(3));
+        let found =
+            ResumedRuns::new(&job(1, stages), states, 0.0).unwrap().run([5, 6], 0, &even(3), &mut RunMemory::default());
         assert_eq!((found.job_s, found.stages[2]), (5.0, [3.0, 5.0]));
         assert_eq!(found.stages[0], [f64::INFINITY, 0.0]);
     }

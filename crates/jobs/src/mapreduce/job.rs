@@ -1,11 +1,11 @@
-//! A MapReduce job for the cluster simulator: the phase means of its tasks, without the net.
+//! A MapReduce job in the form that runs task by task: the phase means of its tasks, without the net.
 //!
 //! Detectors decide by the progress and the ages of tasks, which the net does not have. So policies against
 //! stragglers are compared task by task by
 //! [`crate::cluster`], with the means and distributions of the plan. A task is the sum of its phases; loading and the shuffle come
 //! before the maps and before the reduces.
 
-use crate::cluster::{KnownJob, KnownNode, KnownStage, KnownTask, Spread};
+use crate::job::{Delay, Job, JobStage, Machine, Phase as TaskPhase, Spread, TaskGroup, Tasks};
 use crate::mapreduce::law_quantiles::LawTables;
 use crate::mapreduce::params::{Node, Plan};
 use crate::mapreduce::phase::Phase;
@@ -17,7 +17,7 @@ use crate::mapreduce::task_times::{PhaseTimesError, last_map_ratio, phase_times,
 const SHORTEST_S: f64 = 1e-6;
 
 /// Maps or reduces.
-struct Tasks<'a> {
+struct Kind<'a> {
     count: u64,
     after: Vec<usize>,
     setup_s: f64,
@@ -33,17 +33,16 @@ struct Tasks<'a> {
     last_ratio: f64,
 }
 
-/// Returns the job of a plan as one whose tasks are known. Tasks wait for slots, regardless of
-/// `model.slots`. Exact, with two exceptions: every map has the mean share of its input on its local disk, and the phases
-/// have the same shares of a task's time on all kinds of workers, those of the first kind.
+/// Returns the job of a plan in the form that runs task by task. Tasks wait for slots, regardless of
+/// `model.slots`. Exact, except that every map has the mean share of its input on its local disk.
 ///
 /// # Errors
 ///
 /// [`PhaseTimesError`], for a plan with problems.
-pub fn known_job(plan: &Plan) -> Result<KnownJob, PhaseTimesError> {
+pub fn job_of(plan: &Plan) -> Result<Job, PhaseTimesError> {
     let phases = phase_times(plan, &mut || 0.0)?;
     let means = task_means(plan);
-    let maps = Tasks {
+    let maps = Kind {
         count: plan.maps(),
         after: Vec::new(),
         setup_s: phases.load_s,
@@ -54,7 +53,7 @@ pub fn known_job(plan: &Plan) -> Result<KnownJob, PhaseTimesError> {
         others: WhichTasks::Reduces,
         last_ratio: last_map_ratio(plan),
     };
-    let reduces = Tasks {
+    let reduces = Kind {
         count: plan.reduces(),
         after: vec![0],
         setup_s: phases.shuffle_s,
@@ -65,14 +64,10 @@ pub fn known_job(plan: &Plan) -> Result<KnownJob, PhaseTimesError> {
         others: WhichTasks::Maps,
         last_ratio: 1.0,
     };
-    let node = |(_, node): (usize, &Node)| {
-        let slots = small(node.map_slots.max(node.reduce_slots));
-        KnownNode { slots, cores: f64::from(slots), from_s: 0.0 }
-    };
-    let nodes = workers(plan).map(node).collect();
+    let machines = workers(plan).map(|(_, node)| Machine::with_slots(small(node.map_slots.max(node.reduce_slots))));
     let tables = LawTables::default();
     let stages = vec![stage(maps, plan, &tables), stage(reduces, plan, &tables)];
-    Ok(KnownJob { nodes, stages, end_s: phases.end_s })
+    Ok(Job { machines: machines.collect(), stages, end: Delay { mean_s: phases.end_s, varies: false } })
 }
 
 /// Returns every worker with the number of its kind.
@@ -81,40 +76,42 @@ fn workers(plan: &Plan) -> impl Iterator<Item = (usize, &Node)> {
     kinds.flat_map(|(kind, node)| std::iter::repeat_n((kind, node), small(node.count) as usize))
 }
 
-fn stage(tasks: Tasks<'_>, plan: &Plan, tables: &LawTables) -> KnownStage {
+fn stage(tasks: Kind<'_>, plan: &Plan, tables: &LawTables) -> JobStage {
     let total = |kind: usize| tasks.means_s[kind].iter().sum::<f64>().max(SHORTEST_S);
     // the mean over slots
     let slots: Vec<u32> = workers(plan).map(|(_, node)| small((tasks.slots)(node))).collect();
     let all: f64 = slots.iter().copied().map(f64::from).sum();
     let usual_s =
         workers(plan).zip(&slots).map(|((kind, _), slots)| f64::from(*slots) * total(kind)).sum::<f64>() / all;
-    let mut all_tasks =
-        vec![KnownTask { first: None, at_least: false, usual_s, size: 1.0 }; small(tasks.count) as usize];
-    if let Some(last) = all_tasks.last_mut() {
-        (last.usual_s, last.size) = (usual_s * tasks.last_ratio, tasks.last_ratio);
-    }
+    let last = TaskGroup { tasks: 1, usual_s: usual_s * tasks.last_ratio, size: tasks.last_ratio };
+    let others = TaskGroup { tasks: small(tasks.count).saturating_sub(1), usual_s, size: 1.0 };
     let stragglers = plan.stragglers.clone().filter(|stragglers| stragglers.tasks != tasks.others);
-    KnownStage {
-        setup_s: tasks.setup_s,
-        setup_varies: *plan.model.distribution.get(tasks.setup) != PhaseLaw::Deterministic,
-        tasks: all_tasks,
-        slowness: workers(plan).map(|(kind, _)| total(kind) / usual_s).collect(),
-        spread: spread(plan, tasks.phases, &tasks.means_s[0], tables),
+    JobStage {
+        setup: Delay {
+            mean_s: tasks.setup_s,
+            varies: *plan.model.distribution.get(tasks.setup) != PhaseLaw::Deterministic,
+        },
+        tasks: Tasks::Groups([others, last].into_iter().filter(|group| group.tasks > 0).collect()),
+        spread: spread(plan, &tasks, usual_s, tables),
         slots: Some(slots),
         stragglers: stragglers.map(|stragglers| Stragglers { tasks: WhichTasks::All, ..stragglers }),
         after: tasks.after,
+        gpu: 0.0,
     }
 }
 
-/// Returns the distribution of a task's time, relative to its mean: the sum of its phases.
-fn spread(plan: &Plan, phases: &[Phase], means_s: &[f64], tables: &LawTables) -> Spread {
-    let total = means_s.iter().sum::<f64>().max(SHORTEST_S);
-    let phase = |(phase, mean): (&Phase, &f64)| {
-        (*mean > 0.0).then(|| (mean / total, tables.get(plan.model.distribution.get(*phase))))
-    };
-    let found: Vec<_> = phases.iter().zip(means_s).filter_map(phase).collect();
-    // a task without length
-    if found.is_empty() { Spread::Recorded(vec![1.0]) } else { Spread::Phases(found) }
+/// Returns the distributions of the phases of a task, and their means on each worker.
+fn spread(plan: &Plan, tasks: &Kind<'_>, usual_s: f64, tables: &LawTables) -> Spread {
+    let takes_time = |phase: &usize| tasks.means_s.iter().any(|means| means[*phase] > 0.0);
+    let found: Vec<usize> = (0..tasks.phases.len()).filter(takes_time).collect();
+    if found.is_empty() {
+        return Spread::alike(tables.get(&PhaseLaw::Deterministic));
+    }
+    let law = |phase: &usize| TaskPhase::Law(tables.get(plan.model.distribution.get(tasks.phases[*phase])));
+    let means = |kind: usize| found.iter().map(move |phase| tasks.means_s[kind][*phase] / usual_s);
+    let of_workers = || workers(plan).flat_map(|(kind, _)| means(kind)).collect();
+    let means = if plan.cluster.node.len() == 1 { means(0).collect() } else { of_workers() };
+    Spread { phases: found.iter().map(law).collect(), means }
 }
 
 /// Converts a count of a valid plan to 32 bits.
@@ -128,9 +125,9 @@ mod tests {
     use crate::cluster::{Experiment, PolicyPlan, Replications};
 
     fn mean_s(text: &str, replications: u64) -> (f64, f64) {
-        let job = known_job(&Plan::from_toml(text).unwrap()).unwrap();
+        let job = job_of(&Plan::from_toml(text).unwrap()).unwrap();
         let settings = Replications { count: replications, seed: 1, ..Replications::default() };
-        let runs = Experiment::of_known(&job, &[PolicyPlan::default()], settings).run(&mut |_| true).unwrap();
+        let runs = Experiment::of_job(&job, &[PolicyPlan::default()], settings).run(&mut |_| true).unwrap();
         let times: Vec<f64> = runs[0].outcomes.iter().map(|outcome| outcome.job_s).collect();
         let mean = times.iter().sum::<f64>() / times.len() as f64;
         let variance = times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / (times.len() - 1) as f64;

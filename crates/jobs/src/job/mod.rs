@@ -1,0 +1,220 @@
+//! A job as stages of tasks on machines: what a plan, a fit or a recorded log becomes before it runs task by task.
+//!
+//! ```text
+//! [profile], [phases] ──▶ mapreduce::job_of ─┐
+//! [[stage]], fits ──▶ stages::job_of ────────┼─▶ Job ──▶ run::TaskRuns      (no policy)
+//! logs ──▶ fit::replay ──────────────────────┘      └──▶ cluster::Experiment (policies, copies, shared cores)
+//! ```
+//!
+//! A task's time is the sum of its phases. Each phase has a mean on each machine and a distribution; nothing is a list of typical values, except the
+//! ratios of recorded attempts.
+
+use std::sync::Arc;
+
+use crate::mapreduce::{LawTable, Stragglers};
+
+/// A job, ready to run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// The machines.
+    pub machines: Vec<Machine>,
+    /// The stages, each after the stages it waits for.
+    pub stages: Vec<JobStage>,
+    /// Time from the end of the last task to the end of the job.
+    pub end: Delay,
+}
+
+/// A time of the driver.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Delay {
+    /// Mean \[s\].
+    pub mean_s: f64,
+    /// True if the time varies, with a standard deviation of half its mean (Erlang, four stages).
+    pub varies: bool,
+}
+
+/// A machine.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Machine {
+    /// Tasks that may run at a time, >= 1.
+    pub slots: u32,
+    /// Number of tasks that run at full speed, above 0, at most `slots`; if more tasks run, they share the cores.
+    pub cores: f64,
+    /// Time from which the machine is available \[s\].
+    pub from_s: f64,
+    /// Tasks that may hold a GPU at a time; none if no task waits for one.
+    pub permits: Option<u32>,
+}
+
+impl Machine {
+    /// Returns a machine whose tasks run at full speed, from the start.
+    pub fn with_slots(slots: u32) -> Self {
+        Self { slots, cores: f64::from(slots), from_s: 0.0, permits: None }
+    }
+}
+
+/// A stage, whose tasks may run simultaneously.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobStage {
+    /// Indices of the stages that must have finished before, each less than this stage's index.
+    pub after: Vec<usize>,
+    /// Time from the end of these stages to the first launch.
+    pub setup: Delay,
+    /// Tasks, in the order of their launch.
+    pub tasks: Tasks,
+    /// Distribution of an attempt's time.
+    pub spread: Spread,
+    /// Tasks of the stage that may run at a time on each machine, if different from the machine's slots.
+    pub slots: Option<Vec<u32>>,
+    /// Attempts that are slow independently of their machines.
+    pub stragglers: Option<Stragglers>,
+    /// Share of a task's time in which the task holds a GPU, excluding waits for the GPU.
+    pub gpu: f64,
+}
+
+/// The tasks of a stage.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tasks {
+    /// Groups of tasks that differ by chance only.
+    Groups(Vec<TaskGroup>),
+    /// Recorded tasks.
+    Recorded(Vec<RecordedTask>),
+}
+
+/// Tasks with the same distribution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TaskGroup {
+    /// Number, >= 1.
+    pub tasks: u32,
+    /// Mean time of an attempt on a usual machine \[s\].
+    pub usual_s: f64,
+    /// Size of the input of each task, 1 on average.
+    pub size: f64,
+}
+
+/// A task of a log.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RecordedTask {
+    /// Home of the first attempt, used if that machine has room, and the work of the attempt there \[s\].
+    pub first: (usize, f64),
+    /// True if the work of the first attempt is a lower bound: a log does not contain the work of an attempt that a copy
+    /// overtook.
+    pub at_least: bool,
+    /// Work of a usual attempt on a usual machine \[s\], > 0.
+    pub usual_s: f64,
+    /// Size of its input, 1 on average.
+    pub size: f64,
+}
+
+impl Tasks {
+    /// Returns the number of tasks.
+    pub fn count(&self) -> u32 {
+        match self {
+            Self::Groups(groups) => groups.iter().map(|group| group.tasks).sum(),
+            // `as` is fine: a log with more tasks is refused
+            Self::Recorded(tasks) => tasks.len() as u32,
+        }
+    }
+
+    /// Returns the usual time \[s\] and the size of each task.
+    pub fn usual(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
+        let (groups, recorded): (&[TaskGroup], &[RecordedTask]) = match self {
+            Self::Groups(groups) => (groups, &[]),
+            Self::Recorded(tasks) => (&[], tasks),
+        };
+        let of_group = |group: &TaskGroup| std::iter::repeat_n((group.usual_s, group.size), group.tasks as usize);
+        groups.iter().flat_map(of_group).chain(recorded.iter().map(|task| (task.usual_s, task.size)))
+    }
+
+    /// Returns the recorded tasks; empty for other tasks.
+    pub fn recorded(&self) -> &[RecordedTask] {
+        match self {
+            Self::Groups(_) => &[],
+            Self::Recorded(tasks) => tasks,
+        }
+    }
+
+    /// Returns the longest usual time \[s\].
+    fn longest_s(&self) -> f64 {
+        match self {
+            Self::Groups(groups) => groups.iter().map(|group| group.usual_s).fold(0.0, f64::max),
+            Self::Recorded(tasks) => tasks.iter().map(|task| task.usual_s).fold(0.0, f64::max),
+        }
+    }
+}
+
+/// The distribution of an attempt's time, relative to the usual time of its task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spread {
+    /// The distributions of the phases, which are independent; 1 to [`MOST_PHASES`](crate::run::MOST_PHASES).
+    pub phases: Vec<Phase>,
+    /// Mean of each phase on each machine, relative to the usual time: the phases of the first machine, then of the next. If there are phases of
+    /// one machine only, all machines are alike.
+    pub means: Vec<f64>,
+}
+
+/// The distribution of a phase's time around its mean.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Phase {
+    /// A distribution with mean 1.
+    Law(Arc<LawTable>),
+    /// Recorded ratios, each equally likely; at least one.
+    Recorded(Vec<f64>),
+}
+
+impl Phase {
+    /// Returns the value that a random word draws.
+    #[inline]
+    pub(crate) fn draw(&self, word: u32) -> f64 {
+        match self {
+            Self::Law(law) => law.draw(word),
+            Self::Recorded(ratios) => ratios[((u64::from(word) * ratios.len() as u64) >> 32) as usize],
+        }
+    }
+}
+
+impl Spread {
+    /// Returns the spread of tasks with one phase, on machines that are alike.
+    pub fn alike(law: Arc<LawTable>) -> Self {
+        Self { phases: vec![Phase::Law(law)], means: vec![1.0] }
+    }
+
+    /// Returns the means of the phases on a machine, relative to the usual time.
+    #[inline]
+    pub(crate) fn means_on(&self, machine: usize) -> &[f64] {
+        let phases = self.phases.len();
+        if self.are_alike() { &self.means } else { &self.means[machine * phases..][..phases] }
+    }
+
+    /// Returns true if the stage's tasks take the same time on all machines.
+    pub(crate) fn are_alike(&self) -> bool {
+        self.means.len() == self.phases.len()
+    }
+
+    /// Returns the remainder of a task's time that has already reached `age`, both relative to the usual time: its quantile at `p`. All phases of a
+    /// task but the first are drawn as if they had just begun.
+    pub(crate) fn left(&self, age: f64, p: f64) -> f64 {
+        match &self.phases[..] {
+            [Phase::Law(law), ..] => law.left(age, p),
+            _ => 1.0,
+        }
+    }
+
+    /// Returns the mean time of a task on a machine, relative to the usual time.
+    pub fn slowness(&self, machine: usize) -> f64 {
+        self.means_on(machine).iter().sum()
+    }
+}
+
+impl Job {
+    /// Returns the longest of the mean times of tasks and of the driver \[s\].
+    pub(crate) fn longest_mean_s(&self) -> f64 {
+        let of_stage = |stage: &JobStage| stage.tasks.longest_s().max(stage.setup.mean_s);
+        self.stages.iter().map(of_stage).fold(self.end.mean_s, f64::max)
+    }
+
+    /// Returns the number of tasks.
+    pub fn tasks(&self) -> u64 {
+        self.stages.iter().map(|stage| u64::from(stage.tasks.count())).sum()
+    }
+}

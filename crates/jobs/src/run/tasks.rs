@@ -1,0 +1,507 @@
+//! A job of stages, task by task: free slots take waiting tasks, tasks of earlier stages first.
+//!
+//! The next task takes the slot that is free first, so a slot needs no events: its time is the end of its last task. The other events are the ends
+//! of stages and of set-ups; at equal times they precede the launches, as if a task were launched after everything else at its time. A stage's end is
+//! known when its last task is launched.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+use crate::job::{Delay, Job, JobStage, Spread, TaskGroup, Tasks};
+use crate::mapreduce::Stragglers;
+use crate::rng::uniform;
+use crate::run::draws::{Draws, Four, MOST_STAGES, Tick, whole};
+use crate::run::slots::{Key, Slots};
+
+/// Tasks whose times are drawn together: a multiple of four.
+const AHEAD: usize = 512;
+
+/// A job whose machines are alike, ready to run without a policy.
+#[derive(Clone, Debug)]
+pub struct TaskRuns {
+    pub(super) slots: u32,
+    pub(super) tick: Tick,
+    pub(super) end: Delay,
+    pub(super) gpus: Option<Gpus>,
+    pub(super) stages: Vec<Stage>,
+}
+
+/// Machines whose tasks share GPUs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Gpus {
+    pub(super) machines: usize,
+    /// Slots of a machine, and permits to hold a GPU.
+    pub(super) slots: u32,
+    pub(super) permits: u32,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Stage {
+    /// Number of stages that the stage waits for.
+    pub(super) before: usize,
+    pub(super) followers: Vec<usize>,
+    pub(super) setup: Delay,
+    /// Tasks that wait for a slot.
+    pub(super) tasks: u32,
+    /// The same tasks, in the order in which they start.
+    groups: Vec<TaskGroup>,
+    /// Number of leading groups that consist of first tasks of slots.
+    pub(super) first_groups: usize,
+    pub(super) spread: Spread,
+    stragglers: Option<Stragglers>,
+    /// Share of a task's time in which it holds a GPU.
+    pub(super) gpu: f64,
+}
+
+/// Factors by which the times of one run differ from the plan's.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pace {
+    /// Factors of each stage: of the first tasks of slots, and of the later tasks.
+    pub stages: Vec<[f64; 2]>,
+    /// Factor of the driver's times.
+    pub driver: f64,
+}
+
+/// One run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StageRun {
+    /// The time of the job \[s\].
+    pub job_s: f64,
+    /// Launch of the first task and end of the last task of each stage \[s\].
+    pub stages: Vec<[f64; 2]>,
+}
+
+/// Memory of a run, kept from one replication to the next.
+#[derive(Clone, Debug, Default)]
+pub struct RunMemory {
+    pub(super) narrow: Slots<u64>,
+    pub(super) wide: Slots<u128>,
+    pub(super) ahead: Ahead,
+}
+
+impl TaskRuns {
+    /// Prepares a job. `None` if its machines are not alike: recorded tasks, machines that start late or share cores, stages with slots of
+    /// their own, and times that depend on the machine need the cluster simulator, and so do jobs with more than 262,144 stages.
+    pub fn new(job: &Job) -> Option<Self> {
+        let stages: Option<Vec<Stage>> = (0..job.stages.len()).map(|stage| Stage::new(job, stage)).collect();
+        let full_speed =
+            job.machines.iter().all(|machine| machine.from_s <= 0.0 && machine.cores >= machine.slots.into());
+        if !full_speed || job.stages.len() >= MOST_STAGES as usize {
+            return None;
+        }
+        let first = job.machines.first()?;
+        let gpus = match first.permits.filter(|_| job.stages.iter().any(|stage| stage.gpu > 0.0)) {
+            Some(_) if job.machines.iter().any(|machine| machine != first) => return None,
+            permits => permits.map(|permits| Gpus { machines: job.machines.len(), slots: first.slots, permits }),
+        };
+        Some(Self {
+            slots: job.machines.iter().map(|machine| machine.slots).sum(),
+            tick: Tick::of(job.longest_mean_s()),
+            end: job.end,
+            gpus,
+            stages: stages?,
+        })
+    }
+
+    /// Runs the job once; `key` and the replication determine the random numbers.
+    pub fn run(&self, key: [u32; 2], replication: u64, memory: &mut RunMemory) -> StageRun {
+        let draws = Draws { key, replication };
+        let mut at = Progress::from_start(self, draws);
+        if let Some(gpus) = self.gpus {
+            at.run_with_gpus(self, gpus, &mut memory.ahead);
+            return at.close(self);
+        }
+        memory.narrow.restart(self.slots, []);
+        if !at.run(self, &mut memory.narrow, &mut memory.ahead) {
+            at = Progress::from_start(self, draws);
+            memory.wide.restart(self.slots, []);
+            at.run(self, &mut memory.wide, &mut memory.ahead);
+        }
+        at.close(self)
+    }
+}
+
+impl Stage {
+    /// Prepares a stage; `None` if its machines are not alike.
+    fn new(job: &Job, number: usize) -> Option<Self> {
+        let JobStage { after, setup, tasks, spread, slots, stragglers, gpu } = &job.stages[number];
+        let Tasks::Groups(groups) = tasks else { return None };
+        (spread.are_alike() && slots.is_none()).then(|| Self {
+            before: after.len(),
+            followers: (0..job.stages.len()).filter(|&k| job.stages[k].after.contains(&number)).collect(),
+            setup: *setup,
+            tasks: tasks.count(),
+            groups: groups.clone(),
+            first_groups: 1,
+            spread: spread.clone(),
+            stragglers: stragglers.clone(),
+            gpu: *gpu,
+        })
+    }
+}
+
+/// A future event: its time, what happens, and the stage.
+type Event = Reverse<(u64, What, usize)>;
+
+/// What happens, in the order at equal times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum What {
+    /// The last task of the stage ends.
+    End,
+    /// The stage's tasks may be launched.
+    Ready,
+}
+
+/// The state of a run.
+#[derive(Clone, Debug)]
+pub(super) struct Progress<'a> {
+    draws: Draws,
+    /// Factors of the run; `None` for the plan's times.
+    pub(super) pace: Option<&'a Pace>,
+    pub(super) events: BinaryHeap<Event>,
+    /// Stages with tasks to launch.
+    pub(super) waiting: BTreeSet<usize>,
+    pub(super) stages: Vec<StageProgress>,
+}
+
+/// The state of a stage; times in ticks.
+#[derive(Clone, Debug, Default)]
+pub(super) struct StageProgress {
+    /// Stages that must end first.
+    pub(super) before: usize,
+    /// Time from which its tasks may be launched.
+    pub(super) ready: u64,
+    pub(super) launched: u32,
+    /// Launch of its first task, if it has one.
+    pub(super) first: Option<u64>,
+    /// Latest end of its tasks so far.
+    pub(super) last: u64,
+    /// Tasks that have ended, in a run with GPUs.
+    pub(super) ended: u32,
+}
+
+/// Times of a stage's next tasks.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Ahead {
+    words: Vec<[u32; 4]>,
+    ratios: Vec<f64>,
+    ticks: Vec<u64>,
+    /// The stage, and the number of the first of these tasks.
+    from: Option<(usize, u32)>,
+}
+
+impl Ahead {
+    /// Returns the times of the tasks of a stage from `task` on, in ticks, at least one if the stage has that task.
+    fn times(&mut self, job: &TaskRuns, at: &Progress<'_>, stage: usize, task: u32) -> &[u64] {
+        let from = task - task % AHEAD as u32;
+        if self.from != Some((stage, from)) {
+            self.fill(job, at, stage, from);
+        }
+        &self.ticks[(task - from) as usize..]
+    }
+
+    /// Draws the times of the tasks of a stage from `from` on, a multiple of four.
+    fn fill(&mut self, job: &TaskRuns, at: &Progress<'_>, stage: usize, from: u32) {
+        let of = &job.stages[stage];
+        let count = (of.tasks - from).min(AHEAD as u32);
+        self.from = Some((stage, from));
+        self.ratios.clear();
+        self.ratios.resize(4 * count.div_ceil(4) as usize, 0.0);
+        self.words.resize(count.div_ceil(4) as usize, [0; 4]);
+        let four = Four { stage: stage as u32, attempt: 0, block: from / 4 };
+        for (number, (phase, mean)) in of.spread.phases.iter().zip(&of.spread.means).enumerate() {
+            at.draws.phases(four, number, &mut self.words);
+            let words = self.words.as_flattened();
+            self.ratios.iter_mut().zip(words).for_each(|(ratio, word)| *ratio += mean * phase.draw(*word));
+        }
+        if let Some(stragglers) = &of.stragglers {
+            at.draws.slows(four, &mut self.words);
+            let words = self.words.as_flattened();
+            let factor = |word: &u32| stragglers.drawn_factor(uniform(*word), true);
+            self.ratios.iter_mut().zip(words).for_each(|(ratio, word)| *ratio *= factor(word));
+        }
+        self.ticks.clear();
+        let mut begin = 0;
+        for (number, group) in of.groups.iter().enumerate() {
+            let until = (begin + group.tasks).min(from + count);
+            if until > from {
+                let pace = at.pace.map_or(1.0, |pace| pace.stages[stage][usize::from(number >= of.first_groups)]);
+                let mean = group.usual_s * pace * job.tick.per_s();
+                let ratios = &self.ratios[self.ticks.len()..(until - from) as usize];
+                self.ticks.extend(ratios.iter().map(|ratio| whole(ratio * mean)));
+            }
+            if until == from + count {
+                break;
+            }
+            begin += group.tasks;
+        }
+    }
+}
+
+impl<'a> Progress<'a> {
+    pub(super) fn new(job: &TaskRuns, draws: Draws, pace: Option<&'a Pace>) -> Self {
+        let stage = |stage: &Stage| StageProgress { before: stage.before, ..StageProgress::default() };
+        Self {
+            draws,
+            pace,
+            events: BinaryHeap::new(),
+            waiting: BTreeSet::new(),
+            stages: job.stages.iter().map(stage).collect(),
+        }
+    }
+
+    /// Returns the state at the start of a run.
+    fn from_start(job: &TaskRuns, draws: Draws) -> Self {
+        let mut at = Self::new(job, draws, None);
+        (0..job.stages.len()).filter(|&i| job.stages[i].before == 0).for_each(|i| at.set_up(job, i, 0));
+        at
+    }
+
+    pub(super) fn driver_pace(&self) -> f64 {
+        self.pace.map_or(1.0, |pace| pace.driver)
+    }
+
+    /// Returns a time of the driver: before a stage, or after the last \[s\].
+    fn driver_s(&self, stage: usize, delay: Delay) -> f64 {
+        delay.mean_s * self.driver_pace() * if delay.varies { self.draws.driver(stage) } else { 1.0 }
+    }
+
+    /// Starts the set-up of a stage.
+    pub(super) fn set_up(&mut self, job: &TaskRuns, stage: usize, now: u64) {
+        let setup_s = self.driver_s(stage, job.stages[stage].setup);
+        self.events.push(Reverse((now.saturating_add(job.tick.round(setup_s)), What::Ready, stage)));
+    }
+
+    /// Ends the set-up of a stage `seconds` after the start of the run.
+    pub(super) fn ready_after(&mut self, job: &TaskRuns, stage: usize, seconds: f64) {
+        self.events.push(Reverse((job.tick.round(seconds), What::Ready, stage)));
+    }
+
+    /// Runs the job to its end; returns false if its times do not fit the keys of the slots.
+    pub(super) fn run<K: Key>(&mut self, job: &TaskRuns, slots: &mut Slots<K>, ahead: &mut Ahead) -> bool {
+        ahead.from = None;
+        loop {
+            if let Some(&stage) = self.waiting.first() {
+                match self.launch(job, stage, slots, ahead) {
+                    Some(true) => self.launched(stage),
+                    Some(false) => self.handle(job),
+                    None => return false,
+                }
+            } else if !self.events.is_empty() {
+                self.handle(job);
+            } else {
+                return true;
+            }
+        }
+    }
+
+    /// Launches the tasks of a stage that start before the next event. Returns true if these are all tasks of the stage, `None` if times do not fit.
+    fn launch<K: Key>(
+        &mut self,
+        job: &TaskRuns,
+        stage: usize,
+        slots: &mut Slots<K>,
+        ahead: &mut Ahead,
+    ) -> Option<bool> {
+        let bits = slots.bits();
+        let until = self.events.peek().map_or(K::NEVER, |&Reverse((time, ..))| K::at(time, bits));
+        let ready = K::at(self.stages[stage].ready, bits);
+        let StageProgress { mut launched, mut first, last, .. } = self.stages[stage];
+        let mut latest = K::at(last, bits);
+        let mut fits = !ready.is_full();
+        let mut all = false;
+        'launching: while !all {
+            let times = ahead.times(job, self, stage, launched);
+            for &time in times {
+                let free = slots.first();
+                let start = free.max(ready | K::slot_key(free.slot(bits) as u32));
+                if start >= until {
+                    break 'launching;
+                }
+                first = first.or(Some(start.time(bits)));
+                let time = K::at(time, bits);
+                let end = start.plus(time);
+                fits &= !time.is_full() && !end.is_full();
+                latest = latest.max(end);
+                slots.set(end);
+                launched += 1;
+            }
+            if !fits {
+                return None;
+            }
+            all = launched == job.stages[stage].tasks;
+        }
+        let state = &mut self.stages[stage];
+        (state.launched, state.first, state.last) = (launched, first, latest.time(bits));
+        fits.then_some(all)
+    }
+
+    /// Records that all tasks of a stage are launched, and so the time at which it ends.
+    pub(super) fn launched(&mut self, stage: usize) {
+        self.waiting.remove(&stage);
+        self.events.push(Reverse((self.stages[stage].last, What::End, stage)));
+    }
+
+    /// Handles the next event.
+    fn handle(&mut self, job: &TaskRuns) {
+        let Some(Reverse((now, what, stage))) = self.events.pop() else { return };
+        match what {
+            What::End => self.ended(job, stage, now),
+            What::Ready => {
+                self.stages[stage].ready = now;
+                self.waiting.insert(stage);
+            }
+        }
+    }
+
+    /// Handles the end of a stage: the stages that follow it may be set up.
+    pub(super) fn ended(&mut self, job: &TaskRuns, stage: usize, now: u64) {
+        for &follower in &job.stages[stage].followers {
+            self.stages[follower].before -= 1;
+            if self.stages[follower].before == 0 {
+                self.set_up(job, follower, now);
+            }
+        }
+    }
+
+    /// Launches the next task of a stage; returns its time in ticks.
+    pub(super) fn next_time(&mut self, job: &TaskRuns, stage: usize, now: u64, ahead: &mut Ahead) -> u64 {
+        let time = ahead.times(job, self, stage, self.stages[stage].launched)[0];
+        let state = &mut self.stages[stage];
+        (state.launched, state.first) = (state.launched + 1, state.first.or(Some(now)));
+        if state.launched == job.stages[stage].tasks {
+            self.waiting.remove(&stage);
+        }
+        time
+    }
+
+    /// Returns the times of the run.
+    pub(super) fn close(&self, job: &TaskRuns) -> StageRun {
+        self.close_after(job, self.driver_s(job.stages.len(), job.end))
+    }
+
+    /// Returns the times of the run, if the job ends `end_s` after its last stage.
+    pub(super) fn close_after(&self, job: &TaskRuns, end_s: f64) -> StageRun {
+        let tick = job.tick;
+        let last = self.stages.iter().map(|stage| stage.last).max().unwrap_or(0);
+        let times = |stage: &StageProgress| {
+            [stage.first.map_or(f64::INFINITY, |first| tick.seconds(first)), tick.seconds(stage.last)]
+        };
+        StageRun {
+            job_s: tick.seconds(last.saturating_add(tick.round(end_s))),
+            stages: self.stages.iter().map(times).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapreduce::{LawTables, PhaseLaw};
+    use crate::stages::{GpuTask, PlannedJob, PlannedStage, SharedGpus, Wave, job_of, share_gpus};
+
+    /// The stages that a stage waits for, and its waves: tasks and their mean time.
+    type Made<'a> = (&'a [usize], &'a [(u32, f64)]);
+
+    fn job(slots: u32, stages: &[Made<'_>], law: &PhaseLaw) -> PlannedJob {
+        let stage = |(after, waves): &Made<'_>| PlannedStage {
+            name: "s".into(),
+            after: after.to_vec(),
+            setup_s: 0.0,
+            task_mb: 0.0,
+            waves: waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, ..Wave::default() }).collect(),
+            law: law.clone(),
+            gpu: 0.0,
+        };
+        let stages = stages.iter().map(stage).collect();
+        PlannedJob { name: "j".into(), slots, stages, ..PlannedJob::default() }
+    }
+
+    fn runs(job: &PlannedJob) -> TaskRuns {
+        TaskRuns::new(&job_of(job, &LawTables::default())).unwrap()
+    }
+
+    fn run(job: &PlannedJob) -> StageRun {
+        runs(job).run([1, 2], 0, &mut RunMemory::default())
+    }
+
+    /// Three slots: cold tasks until 2, then three until 3, the last two until 4; the next stage until 5.
+    #[test]
+    fn constant_tasks_take_their_waves() {
+        let found = run(&job(3, &[(&[], &[(3, 2.0), (5, 1.0)]), (&[0], &[(2, 1.0)])], &PhaseLaw::Deterministic));
+        assert_eq!((found.job_s, found.stages), (5.0, vec![[0.0, 4.0], [4.0, 5.0]]));
+    }
+
+    /// In parallel on two slots: the earlier stage goes first, the later one takes the remaining slots; the third waits for both.
+    #[test]
+    fn earlier_stages_go_first_and_joins_wait() {
+        let found =
+            run(&job(2, &[(&[], &[(3, 2.0)]), (&[], &[(1, 1.0)]), (&[0, 1], &[(1, 1.0)])], &PhaseLaw::Deterministic));
+        assert_eq!(found.stages, [[0.0, 4.0], [2.0, 3.0], [4.0, 5.0]]);
+    }
+
+    /// The largest of four exponential times has mean 25/12; two slots process four in (1/2)(3) + 1, plus the driver's own half second.
+    #[test]
+    fn exponential_tasks_end_as_the_harmonic_sum_says() {
+        for (slots, end_s, exact) in [(4, 0.0, 25.0 / 12.0), (2, 0.5, 3.0)] {
+            let mut job = job(slots, &[(&[], &[(4, 1.0)])], &PhaseLaw::Exponential);
+            job.end_s = end_s;
+            let (runs, mut memory) = (runs(&job), RunMemory::default());
+            let count = 100_000_u32;
+            let times: Vec<f64> = (0..count).map(|i| runs.run([7, 8], i.into(), &mut memory).job_s).collect();
+            let mean = times.iter().sum::<f64>() / f64::from(count);
+            let variance = times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / f64::from(count);
+            assert!((mean - exact).abs() < 5.0 * (variance / f64::from(count)).sqrt(), "{mean} {exact}");
+        }
+    }
+
+    /// A job of four tasks of one second on four slots ends after three seconds if one of them is a straggler, else after one.
+    #[test]
+    fn stragglers_take_their_factor_with_their_probability() {
+        let mut job = job(4, &[(&[], &[(4, 1.0)])], &PhaseLaw::Deterministic);
+        job.stragglers = Some(Stragglers { share: 0.1, ..Stragglers::default() });
+        let count = 50_000_u32;
+        let times = |job: &PlannedJob| -> Vec<f64> {
+            let (runs, mut memory) = (runs(job), RunMemory::default());
+            (0..count).map(|i| runs.run([7, 8], i.into(), &mut memory).job_s).collect()
+        };
+        let slow = |times: &[f64]| times.iter().filter(|&&time| time == 3.0).count() as f64 / f64::from(count);
+        let found = times(&job);
+        assert!(found.iter().all(|time| [1.0, 3.0].contains(time)));
+        let exact = 1.0 - 0.9_f64.powi(4);
+        let error = (exact * (1.0 - exact) / f64::from(count)).sqrt();
+        assert!((slow(&found) - exact).abs() < 5.0 * error, "{} {exact}", slow(&found));
+        job.gpus = Some(SharedGpus { executors: 2, permits: 2 });
+        assert_eq!(times(&job), found, "no task uses a GPU");
+    }
+
+    /// Same as [`share_gpus`] for the tasks of an executor, one by one: 8 s and 4 s, half of it on the GPU.
+    #[test]
+    fn tasks_share_the_gpus_of_their_executor() {
+        let waves = [(4, 8.0), (6, 4.0)];
+        let gpus = |executors, permits| {
+            let mut job = job(4, &[(&[], &waves)], &PhaseLaw::Deterministic);
+            job.stages[0].gpu = 0.5;
+            job.gpus = Some(SharedGpus { executors, permits });
+            run(&job).job_s
+        };
+        let task = |whole_s: f64| GpuTask {
+            from_s: 0.0,
+            before_s: 0.25 * whole_s,
+            hold_s: 0.5 * whole_s,
+            after_s: 0.25 * whole_s,
+        };
+        let tasks: Vec<GpuTask> =
+            waves.iter().flat_map(|&(count, whole_s)| vec![task(whole_s); count as usize]).collect();
+        for permits in 1..=4 {
+            let last = share_gpus(&tasks, 4, permits).iter().map(|times| times.end_s).fold(0.0, f64::max);
+            assert_eq!(gpus(1, permits), last, "{permits} permits");
+        }
+        // each of two executors has half of the tasks
+        let half: Vec<GpuTask> = [8.0, 8.0, 4.0, 4.0, 4.0].map(task).to_vec();
+        let last = share_gpus(&half, 2, 1).iter().map(|times| times.end_s).fold(0.0, f64::max);
+        assert_eq!(gpus(2, 1), last);
+        // with enough permits nobody waits
+        assert_eq!(gpus(1, 4), run(&job(4, &[(&[], &waves)], &PhaseLaw::Deterministic)).job_s);
+    }
+}

@@ -1,0 +1,122 @@
+//! A task takes the same time whatever runs beside it: the draws of a job belong to its tasks, not to slots or policies.
+
+use std::sync::Arc;
+
+use tailspn::cluster::{Experiment, PolicyPlan, Replications};
+use tailspn::job::{Delay, Job, JobStage, Machine, Phase, Spread, TaskGroup, Tasks};
+use tailspn::mapreduce::{LawTable, PhaseLaw, Stragglers};
+use tailspn::rng::split;
+use tailspn::run::{RunMemory, TaskRuns};
+
+const SEED: u64 = 48;
+
+fn stage(after: &[usize], groups: &[(u32, f64)], laws: &[(f64, PhaseLaw)]) -> JobStage {
+    let group = |&(tasks, usual_s): &(u32, f64)| TaskGroup { tasks, usual_s, size: 1.0 };
+    JobStage {
+        after: after.to_vec(),
+        setup: Delay { mean_s: 0.5, varies: true },
+        tasks: Tasks::Groups(groups.iter().map(group).collect()),
+        spread: Spread {
+            phases: laws.iter().map(|(_, law)| Phase::Law(Arc::new(LawTable::new(law)))).collect(),
+            means: laws.iter().map(|(mean, _)| *mean).collect(),
+        },
+        slots: None,
+        stragglers: None,
+        gpu: 0.0,
+    }
+}
+
+fn job(slots: &[u32], stages: Vec<JobStage>) -> Job {
+    let machines = slots.iter().map(|slots| Machine::with_slots(*slots)).collect();
+    Job { machines, stages, end: Delay { mean_s: 0.25, varies: true } }
+}
+
+/// The job times of replications under the policy without copies, by the simulator of policies.
+fn with_policy(job: &Job, count: u64) -> Vec<f64> {
+    let settings = Replications { count, seed: SEED, ..Replications::default() };
+    let runs = Experiment::of_job(job, &[PolicyPlan::default()], settings).run(&mut |_| true).unwrap();
+    runs[0].outcomes.iter().map(|outcome| outcome.job_s).collect()
+}
+
+/// The same without a policy.
+fn without(job: &Job, count: u64) -> Vec<f64> {
+    let (runs, mut memory) = (TaskRuns::new(job).unwrap(), RunMemory::default());
+    (0..count).map(|replication| runs.run(split(SEED), replication, &mut memory).job_s).collect()
+}
+
+/// The fast loop without policies and the events of the simulator of policies agree to the last bit.
+#[test]
+fn with_and_without_a_policy_that_does_nothing_the_times_have_the_same_bits() {
+    let laws = [
+        PhaseLaw::Exponential,
+        PhaseLaw::Erlang(5),
+        PhaseLaw::Lognormal { cv: 1.3 },
+        PhaseLaw::Pareto { shape: 1.5 },
+        PhaseLaw::Hyperexponential { cv: 2.0 },
+        PhaseLaw::Weibull { shape: 0.7 },
+        PhaseLaw::Uniform { spread: 0.5 },
+        PhaseLaw::Empirical { samples: vec![0.5, 0.7, 1.0, 4.0] },
+    ];
+    for law in laws {
+        let five = [
+            (0.5, law.clone()),
+            (0.2, PhaseLaw::Exponential),
+            (0.1, law.clone()),
+            (0.15, law.clone()),
+            (0.05, law.clone()),
+        ];
+        let mut stages = vec![
+            stage(&[], &[(9, 2.0), (30, 1.0)], &[(1.0, law.clone())]),
+            stage(&[], &[(17, 0.8)], &five),
+            stage(&[0, 1], &[(1, 3.0), (600, 0.1)], &[(0.7, law.clone()), (0.3, law.clone())]),
+        ];
+        stages[1].stragglers = Some(Stragglers::default());
+        let job = job(&[4, 4, 1], stages);
+        assert_eq!(with_policy(&job, 200), without(&job, 200), "{law:?}");
+    }
+}
+
+fn sd(values: impl Iterator<Item = f64> + Clone) -> f64 {
+    let n = values.clone().count() as f64;
+    let mean = values.clone().sum::<f64>() / n;
+    (values.map(|value| (value - mean).powi(2)).sum::<f64>() / (n - 1.0)).sqrt()
+}
+
+/// 1,000 lognormal tasks on 40 and on 44 slots: the difference of two independent times has a standard deviation 15 times as large. Fails if the
+/// draws belong to slots.
+#[test]
+fn the_difference_of_two_configurations_is_sharp() {
+    let times = |slots| {
+        without(&job(&[slots], vec![stage(&[], &[(1_000, 10.0)], &[(1.0, PhaseLaw::Lognormal { cv: 0.5 })])]), 400)
+    };
+    let (few, many) = (times(40), times(44));
+    let paired = sd(few.iter().zip(&many).map(|(few, many)| few - many));
+    let independent = sd(few.iter().copied()).hypot(sd(many.iter().copied()));
+    assert!(paired < 0.2 * independent, "{paired} {independent}");
+}
+
+/// Two kinds of machines, one three times as fast in its first phase: their order in the plan changes no time.
+#[test]
+fn the_order_of_machines_does_not_matter() {
+    let phases = [(1.0, PhaseLaw::Exponential), (0.5, PhaseLaw::Lognormal { cv: 0.5 })];
+    let of_kinds = |fast_first: bool| {
+        let fast = |machine: usize| (machine < 3) == fast_first;
+        let mut made = job(&[2; 6], vec![stage(&[], &[(31, 8.0)], &phases), stage(&[0], &[(7, 2.0)], &phases)]);
+        for stage in &mut made.stages {
+            stage.spread.means = (0..6).flat_map(|machine| [if fast(machine) { 0.3 } else { 0.9 }, 0.5]).collect();
+        }
+        with_policy(&made, 300)
+    };
+    assert_eq!(of_kinds(true), of_kinds(false));
+}
+
+/// On 100,000 slots, keys of 64 bits have room for 8,192 times the mean; a longer replication runs with 128 bits.
+#[test]
+fn times_beyond_the_narrow_keys_are_exact() {
+    let mut only = stage(&[], &[(400, 1.0)], &[(1.0, PhaseLaw::Weibull { shape: 0.1 })]);
+    only.setup.mean_s = 0.0;
+    let made = Job { end: Delay::default(), ..job(&[100_000], vec![only]) };
+    let found = without(&made, 800);
+    assert!(found.iter().copied().fold(0.0, f64::max) > 8_192.0, "all times fit");
+    assert_eq!(found, with_policy(&made, 800));
+}
