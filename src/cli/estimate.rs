@@ -73,7 +73,7 @@ fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &
         Method::Simulate => EstimateMethod::Simulate,
     };
     let effort = args.late_effort.map(|walks| below("--late-effort", walks, MOST_WALKS)).transpose()?;
-    let late = (effort != Some(0)).then_some(LateSettings { effort, level: args.run.level });
+    let late = effort.filter(|effort| *effort > 0).map(|effort| LateSettings { effort, level: args.run.level });
     let settings = EstimateSettings { method, fold: !args.no_fold, late };
     let found = estimate_job(&plan, settings, &ensemble, &progress).map_err(|error| estimate_failure(&error))?;
     drop(progress);

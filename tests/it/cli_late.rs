@@ -25,8 +25,12 @@ fn distance(late: &serde_json::Value, exact: f64, exact_error: f64) -> f64 {
 #[test]
 fn a_late_end_has_its_exact_probability() {
     for (deadline, exact) in [("480", 7.02e-5), ("560", 4.58e-9)] {
-        let found = estimate(WAVES, &["--method", "simulate", "--deadline", deadline, "--seed", "3"]);
+        let found =
+            estimate(WAVES, &["--method", "simulate", "--deadline", deadline, "--seed", "3", "--late-effort", "500"]);
         let late = &found["deadline"]["late"];
+        // none of 2,000 replications is late, or hardly any: the interval reaches the Clopper-Pearson bound of no late one
+        let simulated = &found["deadline"]["simulated"];
+        assert!((0.99..0.9995).contains(&simulated["low"].as_f64().unwrap()), "{simulated}");
         assert!(distance(late, exact, 0.001).abs() < 5.0, "{deadline}: {late}");
     }
 }
@@ -37,7 +41,9 @@ fn a_job_with_stragglers_agrees_with_many_replications() {
     let plain = estimate(STRAGGLERS, &["--reps", "20000", "--deadline", "85"]);
     let missed = 1.0 - plain["deadline"]["simulated"]["value"].as_f64().unwrap();
     assert!(plain["deadline"]["late"].is_null() && (0.04..0.06).contains(&missed), "{}", plain["deadline"]);
-    let few = |threads| estimate(STRAGGLERS, &["--reps", "100", "--deadline", "85", "--threads", threads]);
+    let few = |threads| {
+        estimate(STRAGGLERS, &["--reps", "100", "--deadline", "85", "--threads", threads, "--late-effort", "500"])
+    };
     let found = few("2");
     let late = &found["deadline"]["late"];
     assert!(distance(late, missed, ((1.0 - missed) / missed / 20_000.0).sqrt()).abs() < 5.0, "{missed} {late}");
@@ -46,15 +52,18 @@ fn a_job_with_stragglers_agrees_with_many_replications() {
 
 #[test]
 fn splitting_runs_only_where_it_helps() {
+    // only on request
+    let plain = estimate(STRAGGLERS, &["--reps", "100", "--deadline", "85"]);
+    assert!(plain["deadline"]["late"].is_null() && plain["deadline"]["no_late"].is_null(), "{}", plain["deadline"]);
     // the time is known exactly
-    let exact = estimate("[model]\nslots = false\n", &["--deadline", "300"]);
+    let exact = estimate("[model]\nslots = false\n", &["--deadline", "300", "--late-effort", "500"]);
     assert!(exact["deadline"]["exact"].is_object() && exact["deadline"]["late"].is_null(), "{}", exact["deadline"]);
     // many replications are late
-    let early = estimate(STRAGGLERS, &["--reps", "200", "--deadline", "1"]);
+    let early = estimate(STRAGGLERS, &["--reps", "200", "--deadline", "1", "--late-effort", "500"]);
     assert!(early["deadline"]["late"].is_null(), "{}", early["deadline"]);
     // whole runs differ
     let runs = format!("{STRAGGLERS}[run]\nsigma = 0.1\ndegrees_of_freedom = 4\nruns = 5\n");
-    let differ = estimate(&runs, &["--reps", "200", "--deadline", "5000"]);
+    let differ = estimate(&runs, &["--reps", "200", "--deadline", "5000", "--late-effort", "500"]);
     let why = differ["deadline"]["no_late"].as_str().unwrap();
     assert!(why.contains("spread between whole runs"), "{why}");
 }

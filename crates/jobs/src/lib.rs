@@ -15,6 +15,7 @@ pub mod plan;
 pub mod run;
 pub mod runs;
 pub mod stages;
+mod time;
 pub mod units;
 
 pub(crate) use tailspn_common::{share, watch};

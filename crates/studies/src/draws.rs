@@ -120,10 +120,10 @@ impl Draws<'_> {
         let job = PlannedJob::of(plan);
         let tasks = runs_of(&job, self.tables);
         let mut memory = RunMemory::default();
-        let error = job.error();
+        let spread = Spread::of(RunFactor::new(&plan.run, job.error()));
         let mut times = Vec::new();
         for run in 0..self.runs {
-            let factor = RunFactor::at(&plan.run, error, Spread::share(seed, run));
+            let factor = spread.factor(seed, run);
             let ran = tasks.run(split(seed), run, &mut memory);
             times.push(ran.job_s * factor);
             if self.with_stages {
@@ -137,11 +137,9 @@ impl Draws<'_> {
     fn copied(&self, plan: &StagePlan, seed: u64, watch: &dyn Watch) -> DrawnTimes {
         let tasks = TaskModel::new(plan)?;
         let samples = tasks.ready(seed, watch).replicate(0, self.runs)?;
-        let times = samples
-            .times_s()
-            .zip(0..)
-            .map(|(time, run)| time * RunFactor::at(&plan.run, tasks.error(), Spread::share(seed, run)));
-        Ok(times.collect())
+        let mut times: Vec<f64> = samples.times_s().collect();
+        Spread::of(RunFactor::new(&plan.run, tasks.error())).spread(&mut times, seed, 0);
+        Ok(times)
     }
 
     /// The times of a net or of the net of a job.

@@ -98,8 +98,8 @@ pub(crate) struct EstimateArgs {
     /// 0.5%
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, help_heading = "Run")]
     pub(crate) rel_error: Option<f64>,
-    /// Number of walks on each level of splitting; 0 turns splitting off [default: 500, fewer for large jobs].
-    /// Splitting runs if fewer than 30 replications miss the deadline
+    /// If fewer than 30 replications miss the deadline, estimate the probability of missing it by splitting, with N
+    /// walks on each level, such as 500. Splitting takes as long as the replications at most, or five seconds
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::count, help_heading = "Run")]
     pub(crate) late_effort: Option<u64>,
     /// Do not fold equal tasks (docs/folding.md)

@@ -262,10 +262,7 @@ fn broken(error: impl std::fmt::Display) -> Refusal {
 }
 
 fn estimated(job: &Job, call: &Arc<Call>, question: &Question, options: &Options) -> Result<Estimated, Refusal> {
-    let mut arguments = job.arguments(options, question.reps, question.seed)?;
-    if question.first {
-        arguments.push("--late-effort=0".into());
-    }
+    let arguments = job.arguments(options, question.reps, question.seed)?;
     let mut output = run(call, arguments.iter().cloned())?;
     if output.results.is_empty() {
         return Err(Refusal::unanswerable("the estimate was stopped"));

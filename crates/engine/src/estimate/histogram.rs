@@ -188,6 +188,28 @@ impl TickHistogram {
         })
     }
 
+    /// The samples in bars of at most this width relative to their lower edge, where the buckets are not wider: the mean of
+    /// each bar's values \[ticks\], with the samples of a bucket in its middle, and the number of samples, at least 1. Ascending.
+    pub fn narrow_bars(&self, relative_width: f64) -> Vec<(f64, u64)> {
+        let mut bars: Vec<(f64, u64)> = Vec::new();
+        let mut until = f64::NEG_INFINITY;
+        for bucket in self.filled() {
+            let low = bucket.low as f64;
+            let middle = low + 0.5 * (bucket.width - 1) as f64;
+            match bars.last_mut() {
+                Some((mean, count)) if low + bucket.width as f64 <= until => {
+                    *count += bucket.count;
+                    *mean += (middle - *mean) * bucket.count as f64 / *count as f64;
+                }
+                _ => {
+                    until = low * (1.0 + relative_width);
+                    bars.push((middle, bucket.count));
+                }
+            }
+        }
+        bars
+    }
+
     /// The sample quantile `q` \[ticks\].
     ///
     /// Same definition as [`quantile_of_sorted`](crate::estimate::quantile_of_sorted), with the samples of a bucket
@@ -355,6 +377,20 @@ mod tests {
         }
         assert_eq!(expected_low, 1 << 64);
         assert_eq!((last + 1) / OCTAVE, 53);
+    }
+
+    #[test]
+    fn narrow_bars_have_the_samples_and_their_mean() {
+        let samples: Vec<u64> = (0..20_000).map(|i: u64| 1_000_000 + i * i / 40).collect();
+        let bars = histogram_of(&samples).narrow_bars(1.0 / 512.0);
+        assert_eq!(bars.iter().map(|bar| bar.1).sum::<u64>(), 20_000);
+        // eleven-fold: ln(11) * 512 bars, and as many as the edges of buckets add
+        assert!((1_200..1_500).contains(&bars.len()), "{}", bars.len());
+        let mean = bars.iter().map(|bar| bar.0 * bar.1 as f64).sum::<f64>() / 20_000.0;
+        let exact = samples.iter().map(|&x| x as f64).sum::<f64>() / 20_000.0;
+        assert!((mean / exact - 1.0).abs() < 1e-4, "{mean} {exact}");
+        assert_eq!(histogram_of(&[7, 7, 9]).narrow_bars(0.2), [(7.0, 2), (9.0, 1)][..]);
+        assert!(TickHistogram::default().narrow_bars(0.1).is_empty());
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::estimate::normal_quantile;
 use crate::mapreduce::PhaseLaw;
+use crate::time::QuantileTable;
 
 impl PhaseLaw {
     /// Returns `values` equally likely values with mean 1, ascending: the quantiles at (i + ½)/n, scaled to that mean.
@@ -91,10 +92,6 @@ fn erlang(stages: u32, x: f64) -> [f64; 2] {
     [tail, term]
 }
 
-/// Octaves of a [`LawTable`] on either side of the median: the probability of the shorter tail halves from one to the next. A draw's 32 bits reach the last.
-const OCTAVES: usize = 32;
-/// Segments of an octave.
-const SEGMENTS: usize = 16;
 /// Number of halvings for a value of the distribution function: its error is far below the resolution of a draw's 32 bits.
 const SURVIVAL_HALVINGS: u32 = 48;
 /// Probability below which the distribution does not explain an age.
@@ -104,9 +101,8 @@ const OVERDUE_TAIL: f64 = 3.0;
 
 /// The quantiles of a distribution with mean 1, for many draws.
 ///
-/// Both tails are divided into octaves of their probability, and each octave into equal segments with a quadratic through the quantiles at both ends and
-/// in the middle. So a tail is as exact as the middle: the relative error is below 1e-5 for distributions with a density that changes smoothly. A trace
-/// is a step function, without error.
+/// The relative error is below 1e-5 for distributions with a density that changes smoothly, in the tails as in the middle. A trace is a step function,
+/// without error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LawTable {
     law: PhaseLaw,
@@ -120,9 +116,7 @@ enum Shape {
     Constant,
     /// The samples of a trace divided by their mean, ascending.
     Steps(Vec<f64>),
-    /// Coefficients of the quadratics: the lower tail, then the upper tail; octaves from the median to the end; segments from the end of the tail
-    /// towards the median.
-    Smooth(Vec<[f64; 3]>),
+    Smooth(QuantileTable),
 }
 
 /// Tables that are built once, for many jobs with the same distributions.
@@ -161,7 +155,7 @@ impl LawTable {
         let shape = match &law {
             PhaseLaw::Deterministic => Shape::Constant,
             PhaseLaw::Empirical { samples } => Shape::Steps(samples.iter().map(|sample| sample / mean).collect()),
-            law => Shape::Smooth(quadratics(|p, above| law.tail_quantile(p, above) / mean)),
+            law => Shape::Smooth(QuantileTable::new(|tail, above| law.tail_quantile(tail, above) / mean)),
         };
         Self { law, mean, shape }
     }
@@ -172,31 +166,16 @@ impl LawTable {
         match &self.shape {
             Shape::Constant => 1.0,
             Shape::Steps(samples) => samples[((u64::from(word) * samples.len() as u64) >> 32) as usize],
-            Shape::Smooth(table) => {
-                let above = word >> 31 == 1;
-                // the probability of the shorter tail, as a fraction of 2^64
-                let tail = u64::from(if above { !word } else { word }) << 32 | 1 << 31;
-                smooth(table, tail, above)
-            }
+            Shape::Smooth(table) => table.draw(word),
         }
     }
 
     /// Returns the value that a draw stays below with probability `p`, in (0, 1).
     pub fn quantile(&self, p: f64) -> f64 {
-        const UNIT: f64 = 18_446_744_073_709_551_616.0; // 2^64
         match &self.shape {
             Shape::Constant => 1.0,
             Shape::Steps(samples) => samples[((p * samples.len() as f64) as usize).min(samples.len() - 1)],
-            Shape::Smooth(table) => {
-                let above = p > 0.5;
-                let tail = if above { 1.0 - p } else { p };
-                // `as` is fine: below 2^64
-                let bits = (tail * UNIT) as u64;
-                if bits.leading_zeros() as usize > OCTAVES {
-                    return self.law.tail_quantile(tail, above) / self.mean;
-                }
-                smooth(table, bits.min((1 << 63) - 1), above)
-            }
+            Shape::Smooth(table) => table.quantile(p).unwrap_or_else(|| self.law.unscaled_quantile(p) / self.mean),
         }
     }
 
@@ -229,38 +208,6 @@ impl LawTable {
         }
         (self.quantile(before + above * p) - age).max(0.0)
     }
-}
-
-/// Returns the quantile at a tail probability, given as a fraction of 2^64 from 2^31 to below 2^63.
-#[inline]
-fn smooth(table: &[[f64; 3]], tail: u64, above: bool) -> f64 {
-    const UNIT: f64 = 1.0 / 9_007_199_254_740_992.0; // 2^-53
-    let octave = tail.leading_zeros();
-    // the bits after the leading one: four for the segment, the others for the place in it
-    let rest = tail << octave << 1;
-    let at = (usize::from(above) * OCTAVES + octave as usize - 1) * SEGMENTS + (rest >> 60) as usize;
-    let x = ((rest << 4) >> 11) as f64 * UNIT;
-    let [a, b, c] = table[at];
-    a + x * (b + x * c)
-}
-
-/// Returns the quadratics of a table. `quantile` returns the quantile at the probability of a tail; true means the upper tail.
-fn quadratics(quantile: impl Fn(f64, bool) -> f64) -> Vec<[f64; 3]> {
-    let mut found = Vec::with_capacity(2 * OCTAVES * SEGMENTS);
-    for above in [false, true] {
-        for octave in 1..=OCTAVES {
-            let least = 0.5_f64.powi(octave as i32 + 1);
-            let width = least / SEGMENTS as f64;
-            let mut low = quantile(least, above);
-            for segment in 0..SEGMENTS {
-                let at = |part: f64| quantile(least + width * (segment as f64 + part), above);
-                let (middle, high) = (at(0.5), at(1.0));
-                found.push([low, 4.0 * middle - 3.0 * low - high, 2.0 * (low + high) - 4.0 * middle]);
-                low = high;
-            }
-        }
-    }
-    found
 }
 
 impl PhaseLaw {

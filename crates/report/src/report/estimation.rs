@@ -119,8 +119,8 @@ impl<'a> Estimation<'a> {
         self
     }
 
-    /// Sets the number of walks on each level of splitting. Default 500, fewer for large jobs. Splitting runs if few
-    /// replications finish after the deadline.
+    /// Requests splitting, with this number of walks on each level, if few replications finish after the deadline. Splitting takes as
+    /// long as the replications at most, or five seconds. Default: no splitting.
     pub fn late_effort(self, walks: u32) -> Self {
         Self { late_effort: Some(walks), ..self }
     }
@@ -141,7 +141,7 @@ impl<'a> Estimation<'a> {
         let found = match self.planned.plan().map_err(StudyError::Options)? {
             JobPlan::MapReduce(plan) => {
                 self.ensemble.seed = self.seed.unwrap_or(plan.model.seed);
-                let late = Some(LateSettings { effort: self.late_effort, level });
+                let late = self.late_effort.map(|effort| LateSettings { effort, level });
                 let settings = EstimateSettings { late, ..self.method.into() };
                 let found = estimate_job(&plan, settings, &self.ensemble, self.watch)?;
                 let report = estimate_report(&plan, &found, level)?;

@@ -42,7 +42,7 @@ pub struct EstimateSettings {
     pub method: EstimateMethod,
     /// True if equal tasks that wait for slots are folded (counted).
     pub fold: bool,
-    /// Settings of splitting; none turns splitting off. If there is no exact distribution and few replications are late,
+    /// Settings of splitting; none turns splitting off, which is the default. If there is no exact distribution and few replications are late,
     /// splitting gives the probability of finishing after the plan's deadline.
     pub late: Option<LateSettings>,
 }
@@ -239,7 +239,7 @@ impl JobEstimate {
         self.late = match &self.next_run {
             Some(next) => few_late_runs(next, deadline_s).map(Err),
             None => few_late(samples, deadline_s)
-                .then(|| settings.estimate(&self.net.net, deadline_s, samples, ensemble, watch)),
+                .then(|| settings.estimate(&self.net.net, deadline_s, simulated.run.provenance.wall, ensemble, watch)),
         };
     }
 
@@ -249,11 +249,7 @@ impl JobEstimate {
         let Some(run) = run.filter(|run| run.sigma > 0.0) else { return };
         let factor = RunFactor::new(run, 0.0);
         self.next_run = match (&self.exact, &self.simulated) {
-            (Some(exact), _) => {
-                let at =
-                    |i| exact.quantile((f64::from(i) + 0.5) / f64::from(POINTS), 0.0).map(|time| (time.value, 1.0));
-                JobTimes::new((0..POINTS).filter_map(at).collect(), factor)
-            }
+            (Some(exact), _) => JobTimes::from_quantiles(|p| Some(exact.quantile(p, 0.0)?.value), factor),
             (None, Some(simulated)) => {
                 let samples = &simulated.run.samples;
                 JobTimes::from_histogram(&samples.passage_histogram, samples.clock.tick(), factor)
@@ -262,9 +258,6 @@ impl JobEstimate {
         };
     }
 }
-
-/// Number of equally likely times that represent an exact distribution.
-const POINTS: u32 = 200;
 
 /// Estimates the time of a job. The plan uses the seed of `ensemble`, which also sets the simulation.
 ///

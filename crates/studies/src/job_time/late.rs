@@ -1,4 +1,6 @@
-//! The probability that a job finishes after a deadline, by splitting. Splitting runs if few replications finish so late.
+//! The probability that a job finishes after a deadline, by splitting. Splitting runs on request, if few replications finish so late.
+
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -7,29 +9,22 @@ use crate::estimate::Measured;
 use crate::net::Net;
 use crate::runs::JobTimes;
 use crate::sim::{Ensemble, RareEvent, Samples, Splitting};
-use crate::watch::{Quiet, Watch};
+use crate::watch::{Quiet, TimeLimit, Watch};
 
 /// Minimum number of late replications whose share is precise enough, so that splitting is not needed.
 pub const FEW_LATE: u64 = 30;
 /// Share of late runs below which few runs are late.
 const RARELY: f64 = 1e-3;
-/// Number of walks on each level of a batch, unless another number is requested.
-const EFFORT: u32 = 500;
-/// Minimum number of walks on each level, below which intervals are unreliable.
-const LEAST_EFFORT: u32 = 100;
 /// Number of batches.
 const BATCHES: u32 = 16;
-/// Maximum number of firings of all walks, if each walk fires as often as a replication: some seconds of work.
-const FIRINGS: f64 = 4e8;
-/// Number of levels assumed for the budget of firings. A probability of 1e-9 needs about 13.
-const LEVELS: f64 = 13.0;
+/// Splitting may take as long as the replications, or this long.
+const SHORTEST: Duration = Duration::from_secs(5);
 
 /// Settings of the splitting after a simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LateSettings {
-    /// Number of walks on each level of a batch. By default 500, fewer for large jobs, so that the estimate takes some
-    /// seconds.
-    pub effort: Option<u32>,
+    /// Number of walks on each level of a batch.
+    pub effort: u32,
     /// Confidence level of the interval.
     pub level: f64,
 }
@@ -49,7 +44,8 @@ pub struct LateSection {
 }
 
 impl LateSettings {
-    /// Estimates the probability that a job's net ends after `deadline_s`; `samples` has plain replications of the net.
+    /// Estimates the probability that a job's net ends after `deadline_s`. `took` is the time that the replications took: splitting takes no
+    /// longer, or at most five seconds.
     ///
     /// # Errors
     ///
@@ -58,35 +54,37 @@ impl LateSettings {
         self,
         net: &Net,
         deadline_s: f64,
-        samples: &Samples,
+        took: Duration,
         ensemble: &Ensemble,
         watch: &dyn Watch,
     ) -> Result<LateSection, String> {
-        let firings = samples.firings as f64 / samples.replications.max(1) as f64;
-        let affordable = (FIRINGS / (f64::from(BATCHES) * LEVELS * firings.max(1.0))) as u32;
-        let effort = self.effort.unwrap_or_else(|| affordable.min(EFFORT));
-        if self.effort.is_none() && effort < LEAST_EFFORT {
-            return Err(format!(
-                "a replication has {firings:.0} firings, so splitting would take too long; --late-effort sets the number of walks"
-            ));
-        }
+        let limit = took.max(SHORTEST);
+        let quiet = Quiet(watch);
+        let limited = TimeLimit::new(&quiet, Some(limit));
         let net = phases_if_possible(net);
         let event = RareEvent::Beyond { goal: None, limit_s: deadline_s, left: None };
         let splitting = Splitting {
-            effort,
+            effort: self.effort,
             batches: BATCHES,
             seed: ensemble.seed,
             threads: ensemble.threads,
             level: self.level,
-            watch: &Quiet(watch),
+            watch: &limited,
             ..Splitting::default()
         };
         let found = splitting.run(&net, &event).map_err(|error| error.to_string())?;
+        // fewer batches would depend on the speed of the machine
+        if found.probability.samples < u64::from(BATCHES) {
+            return Err(format!(
+                "it was stopped after {:.1} s; request fewer walks, or more replications",
+                limit.as_secs_f64()
+            ));
+        }
         Ok(LateSection {
             probability: found.probability,
             relative_error: found.relative_error,
             levels: found.levels.len(),
-            effort,
+            effort: self.effort,
         })
     }
 }

@@ -31,8 +31,6 @@ const MOST_TASKS: usize = 1_000;
 const TASK_FREEDOM: f64 = 4.0;
 /// Minimum standard deviation of the logarithm of a task time; smaller differences come from rounding and launch delays.
 const LEAST_TASK_SPREAD: f64 = 0.03;
-/// Number of values that represent a distribution.
-const VALUES: usize = 256;
 
 /// Factor between a run and a typical run.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,24 +118,25 @@ impl RunPace {
 }
 
 /// The distribution of the tasks of a stage, as the likelihood uses it.
-struct TaskLaw<'a> {
-    law: &'a PhaseLaw,
+struct TaskLaw {
+    table: LawTable,
     /// Median and spread of the logarithm.
     middle: f64,
     spread: f64,
 }
 
-impl<'a> TaskLaw<'a> {
-    fn new(law: &'a PhaseLaw) -> Self {
-        let values = law.equally_likely(VALUES);
-        let at = |share: f64| values[((share * VALUES as f64) as usize).min(VALUES - 1)].max(1e-9).ln();
+impl TaskLaw {
+    fn new(law: &PhaseLaw) -> Self {
+        let table = LawTable::new(law);
+        let at = |share: f64| table.quantile(share).max(1e-9).ln();
         // the quartiles of a normal distribution are 1.349 standard deviations apart
         let spread = ((at(0.75) - at(0.25)) / 1.349).max(LEAST_TASK_SPREAD);
-        Self { law, middle: at(0.5), spread }
+        let middle = at(0.5);
+        Self { table, middle, spread }
     }
 
     /// The logarithm of the likelihood of F + G = x, up to a constant.
-    fn log_likelihood(&self, ended: &[f64], running: &[f64], table: Option<&LawTable>, x: f64) -> f64 {
+    fn log_likelihood(&self, ended: &[f64], running: &[f64], x: f64) -> f64 {
         let of_ended = |log: &f64| {
             let z = (log - x - self.middle) / self.spread;
             -0.5 * (TASK_FREEDOM + 1.0) * (z * z / TASK_FREEDOM).ln_1p()
@@ -145,7 +144,7 @@ impl<'a> TaskLaw<'a> {
         let of_running = |age: &f64| {
             let age = age * (-x).exp();
             let held_up = if age > 1.0 { age.powi(-3) } else { 1.0 };
-            ((1.0 - HELD_UP) * (1.0 - table.map_or(0.0, |table| table.cdf(age))) + HELD_UP * held_up).ln()
+            ((1.0 - HELD_UP) * (1.0 - self.table.cdf(age)) + HELD_UP * held_up).ln()
         };
         ended.iter().map(of_ended).sum::<f64>() + running.iter().map(of_running).sum::<f64>()
     }
@@ -160,12 +159,9 @@ impl<'a> TaskLaw<'a> {
         let (step, run_step) = (thin(&shown.ended), thin(&shown.running));
         let ended: Vec<f64> = shown.ended.iter().step_by(step).map(|ratio| ratio.max(1e-9).ln()).collect();
         let running: Vec<f64> = shown.running.iter().step_by(run_step).copied().collect();
-        // only ages of running tasks need the table of the distribution, which takes long to compute
-        let table = (!running.is_empty()).then(|| LawTable::new(self.law));
         let points = (-STEPS..=STEPS).map(|i| f64::from(i) * REACH / f64::from(STEPS));
-        let scored: Vec<(f64, f64)> = points
-            .map(|x| (x, self.log_likelihood(&ended, &running, table.as_ref(), x) - 0.5 * x * x / before))
-            .collect();
+        let scored: Vec<(f64, f64)> =
+            points.map(|x| (x, self.log_likelihood(&ended, &running, x) - 0.5 * x * x / before)).collect();
         let most = scored.iter().map(|point| point.1).fold(f64::NEG_INFINITY, f64::max);
         let all: f64 = scored.iter().map(|point| (point.1 - most).exp()).sum();
         let mean = scored.iter().map(|point| point.0 * (point.1 - most).exp()).sum::<f64>() / all;

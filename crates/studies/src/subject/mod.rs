@@ -245,8 +245,7 @@ impl Subject {
         match &self.kind {
             Kind::Job { table, shapes } => {
                 let plan = job_at(table, seed, axes, point).map_err(|misfit| misfit.message)?;
-                let spread =
-                    plan.run.as_ref().map(|run| Spread::of(RunFactor::new(run, 0.0).points())).unwrap_or_default();
+                let spread = plan.run.as_ref().map(|run| Spread::of(RunFactor::new(run, 0.0))).unwrap_or_default();
                 Ok(Model { spread, deadline_s: plan.job.deadline_s, ..shapes.model(&plan, fold)?.into() })
             }
             Kind::Stages { table } => {
@@ -257,7 +256,7 @@ impl Subject {
                 }
                 let made = stage_net(&job).map_err(|problems| problems.to_string())?;
                 let program = compile(&made.net).map_err(|errors| errors.to_string())?;
-                let spread = Spread::of(RunFactor::new(&plan.run, job.error()).points());
+                let spread = Spread::of(RunFactor::new(&plan.run, job.error()));
                 Ok(Model { spread, deadline_s: plan.job.deadline_s, ..NetModel::new(program).into() })
             }
             Kind::Net { net, goal, forms, .. } => {
@@ -333,7 +332,7 @@ impl Subject {
 /// Returns the model of a job of stages that is simulated task by task.
 fn task_model(plan: &StagePlan) -> Result<Model, String> {
     let tasks = TaskModel::new(plan).map_err(|error| error.to_string())?;
-    let spread = Spread::of(RunFactor::new(&plan.run, tasks.error()).points());
+    let spread = Spread::of(RunFactor::new(&plan.run, tasks.error()));
     Ok(Model { runs: Runs::Tasks(Box::new(tasks)), spread, deadline_s: plan.job.deadline_s })
 }
 
