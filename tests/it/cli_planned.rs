@@ -173,7 +173,6 @@ fn stages_policies_and_sweeps_have_the_probability_too() {
     };
     let what_if = json(&["whatif", &folder.at("job.toml"), "--reps", "2000", "--json"]);
     assert_eq!(what_if["deadline_s"], 20.0);
-    // 1,009 equally likely times stand for the distribution
     near(&what_if["policies"][0]["done_by_deadline"], exact, 2000.0);
     let csv = shown(&["whatif", &folder.at("job.toml"), "--reps", "200", "--csv"]);
     assert!(csv.contains("done_by_deadline"), "{csv}");

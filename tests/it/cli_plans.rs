@@ -15,27 +15,30 @@ const STAGES: &str = "[job]\ninput_mb = 64\nexecutors = 2\ncores = 2\nteardown_s
 
 const TASKS: &str = "[[job]]\nmaps = 8\nreduces = 0\n";
 
-/// Mean job times by `estimate`, and by `whatif` without copies: two simulators, one plan.
-fn means(text: &str, folder: &Folder) -> [f64; 2] {
+/// Mean job times by `estimate`, and by `whatif` without copies, each with its standard error: two simulators, one plan.
+fn means(text: &str, replications: &str, folder: &Folder) -> [[f64; 2]; 2] {
     std::fs::write(folder.at("job.toml"), text).unwrap();
     let job = folder.at("job.toml");
-    let estimate = json(&["estimate", &job, "--method", "simulate", "--reps", "4000", "--json"]);
-    let what_if = json(&["whatif", &job, "--reps", "4000", "--json"]);
+    let estimate = json(&["estimate", &job, "--method", "simulate", "--reps", replications, "--json"]);
+    let what_if = json(&["whatif", &job, "--reps", replications, "--json"]);
     assert_eq!(what_if["policies"].as_array().unwrap().len(), 4);
-    let estimated = estimate.pointer("/job_time/mean/value").unwrap_or(&estimate["mean_s"]);
-    [number(estimated), number(&what_if["policies"][0]["job_time_s"]["value"])]
+    let estimated = estimate.pointer("/job_time/mean").unwrap_or(&estimate["usual_mean"]);
+    [estimated, &what_if["policies"][0]["job_time_s"]]
+        .map(|mean| [number(&mean["value"]), (number(&mean["high"]) - number(&mean["low"])) / (2.0 * 1.96)])
 }
 
 #[test]
 fn what_if_runs_what_estimate_runs() {
     let folder = Folder::new(&[]);
-    for text in [JOB, STAGES] {
-        let [estimate, what_if] = means(text, &folder);
-        assert!((what_if / estimate - 1.0).abs() < 0.02, "{text}: {estimate} {what_if}");
-    }
+    // the same draws for the same tasks
+    let [[estimate, _], [what_if, _]] = means(STAGES, "4000", &folder);
+    assert!((what_if - estimate).abs() < 1e-6, "{estimate} {what_if}");
+    let [[estimate, a], [what_if, b]] = means(JOB, "4000", &folder);
+    let error = a.hypot(b);
+    assert!((what_if - estimate).abs() < 5.0 * error && error < 0.004 * estimate, "{estimate} {what_if} {error}");
     // the net assigns tasks to workers in advance, by mean times; the cluster simulator gives a free slot the next task
-    let [estimate, what_if] = means(UNEQUAL, &folder);
-    assert!((0.93..1.0).contains(&(what_if / estimate)), "{estimate} {what_if}");
+    let [[estimate, a], [what_if, b]] = means(UNEQUAL, "12000", &folder);
+    assert!(what_if < estimate - 5.0 * a.hypot(b) && what_if > 0.93 * estimate, "{estimate} {what_if}");
 }
 
 /// A plan without a section that decides is a default job of tasks for `whatif` only, which says so.
