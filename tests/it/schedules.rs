@@ -233,7 +233,7 @@ fn jobs_without_spread_take_as_long_as_their_schedule_made_by_hand() {
         }
         ran += 1;
     }
-    assert_eq!(ran, 18);
+    assert_eq!(ran, 19);
 }
 
 #[test]

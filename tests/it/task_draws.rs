@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tailspn::cluster::{Experiment, PolicyPlan, Replications};
-use tailspn::job::{Delay, Job, JobStage, Machine, Phase, Spread, TaskGroup, Tasks};
+use tailspn::job::{Delay, Job, JobStage, Machine, Phase, RecordedTask, Spread, TaskGroup, Tasks};
 use tailspn::mapreduce::{LawTable, PhaseLaw, Stragglers};
 use tailspn::rng::split;
 use tailspn::run::{RunMemory, TaskRuns};
@@ -74,6 +74,54 @@ fn with_and_without_a_policy_that_does_nothing_the_times_have_the_same_bits() {
         let job = job(&[4, 4, 1], stages);
         assert_eq!(with_policy(&job, 200), without(&job, 200), "{law:?}");
     }
+}
+
+/// Without set-ups, a stage that becomes ready when the last task of another ends comes before a later one that waits already; constant delays, and a
+/// job of one slot, have the same bits too.
+#[test]
+fn stages_that_become_ready_at_the_same_time_are_served_in_their_order() {
+    for law in [PhaseLaw::Deterministic, PhaseLaw::Lognormal { cv: 0.7 }] {
+        let one = [(1.0, law.clone())];
+        let mut stages = vec![
+            stage(&[], &[(7, 1.0)], &one),
+            stage(&[0], &[(3, 6.0)], &one),
+            stage(&[], &[(9, 3.0)], &one),
+            stage(&[1, 2], &[(1, 2.0)], &one),
+            stage(&[1], &[(8, 2.0)], &one),
+        ];
+        for (number, stage) in stages.iter_mut().enumerate() {
+            stage.setup = Delay { mean_s: if number == 3 { 0.5 } else { 0.0 }, varies: false };
+        }
+        for slots in [&[1][..], &[1, 1], &[2, 2]] {
+            let job = Job { end: Delay { mean_s: 0.3, varies: false }, ..job(slots, stages.clone()) };
+            assert_eq!(with_policy(&job, 100), without(&job, 100), "{law:?} {slots:?}");
+        }
+    }
+}
+
+/// A job may have recorded tasks in one stage and others in another.
+#[test]
+fn recorded_tasks_keep_their_times_beside_others() {
+    let mut stages = vec![stage(&[], &[(3, 1.0)], &[(1.0, PhaseLaw::Deterministic)]); 2];
+    stages[1].after = vec![0];
+    stages.iter_mut().for_each(|stage| stage.setup.mean_s = 0.0);
+    let recorded = |work| RecordedTask { first: (0, work), at_least: false, usual_s: 1.0, size: 1.0 };
+    stages[1].tasks = Tasks::Recorded(vec![recorded(5.0), recorded(7.0)]);
+    let made = Job { end: Delay::default(), ..job(&[4], stages) };
+    assert!(TaskRuns::new(&made).is_none());
+    assert_eq!(with_policy(&made, 1), [8.0]);
+}
+
+#[test]
+fn jobs_that_cannot_run_are_refused() {
+    let one = [(1.0, PhaseLaw::Exponential)];
+    assert!(TaskRuns::new(&job(&[0], vec![stage(&[], &[(3, 1.0)], &one)])).is_none());
+    assert!(TaskRuns::new(&job(&[2], vec![stage(&[], &[], &one)])).is_none());
+    // a dependency that is named twice counts once
+    let twice = job(&[2], vec![stage(&[], &[(2, 1.0)], &one), stage(&[0, 0], &[(2, 1.0)], &one)]);
+    let once = job(&[2], vec![stage(&[], &[(2, 1.0)], &one), stage(&[0], &[(2, 1.0)], &one)]);
+    assert_eq!(without(&twice, 20), without(&once, 20));
+    assert_eq!(without(&twice, 20), with_policy(&twice, 20));
 }
 
 fn sd(values: impl Iterator<Item = f64> + Clone) -> f64 {

@@ -188,26 +188,27 @@ impl TickHistogram {
         })
     }
 
-    /// The samples in bars of at most this width relative to their lower edge, where the buckets are not wider: the mean of
-    /// each bar's values \[ticks\], with the samples of a bucket in its middle, and the number of samples, at least 1. Ascending.
-    pub fn narrow_bars(&self, relative_width: f64) -> Vec<(f64, u64)> {
-        let mut bars: Vec<(f64, u64)> = Vec::new();
+    /// The samples in bars of at most this width relative to their lower edge, where the buckets are not wider; without empty bars, ascending. The first
+    /// edge is the smallest sample and the last edge the largest: a bar of equal samples has no width.
+    pub fn narrow_bars(&self, relative_width: f64) -> Vec<Bin> {
+        let mut bars: Vec<Bin> = Vec::new();
         let mut until = f64::NEG_INFINITY;
         for bucket in self.filled() {
-            let low = bucket.low as f64;
-            let middle = low + 0.5 * (bucket.width - 1) as f64;
+            let (low, high) = (bucket.low.max(self.min) as f64, bucket.last().min(self.max) as f64);
             match bars.last_mut() {
-                Some((mean, count)) if low + bucket.width as f64 <= until => {
-                    *count += bucket.count;
-                    *mean += (middle - *mean) * bucket.count as f64 / *count as f64;
-                }
+                Some(bar) if high <= until => (bar.high, bar.count) = (high, bar.count + bucket.count),
                 _ => {
                     until = low * (1.0 + relative_width);
-                    bars.push((middle, bucket.count));
+                    bars.push(Bin { low, high, count: bucket.count });
                 }
             }
         }
         bars
+    }
+
+    /// The smallest and the largest sample \[ticks\]; none without samples.
+    pub fn range(&self) -> Option<(u64, u64)> {
+        (self.count > 0).then_some((self.min, self.max))
     }
 
     /// The sample quantile `q` \[ticks\].
@@ -380,16 +381,20 @@ mod tests {
     }
 
     #[test]
-    fn narrow_bars_have_the_samples_and_their_mean() {
+    fn narrow_bars_have_the_samples() {
         let samples: Vec<u64> = (0..20_000).map(|i: u64| 1_000_000 + i * i / 40).collect();
         let bars = histogram_of(&samples).narrow_bars(1.0 / 512.0);
-        assert_eq!(bars.iter().map(|bar| bar.1).sum::<u64>(), 20_000);
         // eleven-fold: ln(11) * 512 bars, and as many as the edges of buckets add
         assert!((1_200..1_500).contains(&bars.len()), "{}", bars.len());
-        let mean = bars.iter().map(|bar| bar.0 * bar.1 as f64).sum::<f64>() / 20_000.0;
-        let exact = samples.iter().map(|&x| x as f64).sum::<f64>() / 20_000.0;
-        assert!((mean / exact - 1.0).abs() < 1e-4, "{mean} {exact}");
-        assert_eq!(histogram_of(&[7, 7, 9]).narrow_bars(0.2), [(7.0, 2), (9.0, 1)][..]);
+        assert_eq!((bars[0].low, bars[bars.len() - 1].high), (1_000_000.0, samples[19_999] as f64));
+        for bar in &bars {
+            let inside = samples.iter().filter(|&&x| (bar.low..=bar.high).contains(&(x as f64))).count();
+            assert_eq!(bar.count, inside as u64);
+            assert!(bar.high <= bar.low * (1.0 + 1.0 / 512.0));
+        }
+        let bin = |low, high, count| Bin { low, high, count };
+        assert_eq!(histogram_of(&[7, 7, 9]).narrow_bars(0.2), [bin(7.0, 7.0, 2), bin(9.0, 9.0, 1)]);
+        assert_eq!(histogram_of(&[1_000_001; 3]).narrow_bars(0.2), [bin(1_000_001.0, 1_000_001.0, 3)]);
         assert!(TickHistogram::default().narrow_bars(0.1).is_empty());
     }
 

@@ -2,7 +2,6 @@
 
 use crate::cluster::detect::Category;
 use crate::cluster::node::NOBODY;
-use crate::cluster::policy::Policy;
 use crate::cluster::simulator::{Attempt, Simulator, Status};
 
 /// Number of ended attempts that are always kept among the running ones.
@@ -10,7 +9,7 @@ const LEAST_OVER: usize = 64;
 
 impl Simulator<'_> {
     /// Finishes a task: kills its other attempt, frees its slots, and releases the tasks that waited for it.
-    pub(super) fn finish(&mut self, winner: u32, policy: &Policy<'_>) {
+    pub(super) fn finish(&mut self, winner: u32) {
         let attempt = self.attempts[winner as usize];
         let task = attempt.task as usize;
         let state = self.tasks[task];
@@ -52,13 +51,13 @@ impl Simulator<'_> {
         let is_map = self.world.categories[category].kind == Category::Map;
         if is_map && done == self.world.jobs[job].slow_start {
             // reduces may take any idle slot now; later only slots that become free
-            return self.place_everywhere(policy);
+            self.is_open = true;
         }
         if loser != NOBODY {
             let node = self.attempts[loser as usize].node as usize;
-            self.place_on(node, policy);
+            self.freed.push(node as u32);
         }
-        self.place_on(attempt.node as usize, policy);
+        self.freed.push(attempt.node);
     }
 
     /// Returns the time that a killed attempt would have taken, estimated from its progress until it was killed \[s\].

@@ -10,7 +10,7 @@ use crate::job::{Delay, JobStage, RecordedTask};
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     /// Recorded tasks, by task; empty if no task is recorded.
-    pub(super) recorded: Vec<RecordedTask>,
+    pub(super) recorded: Vec<Option<RecordedTask>>,
     /// The stage of each task.
     pub(super) stage: Vec<u32>,
     pub(super) stages: Vec<JobStage>,
@@ -19,7 +19,7 @@ pub(super) struct Known {
 
 impl Known {
     fn recorded(&self, task: u32) -> Option<&RecordedTask> {
-        self.recorded.get(task as usize)
+        self.recorded.get(task as usize)?.as_ref()
     }
 
     /// Returns the home of a task's first attempt.

@@ -23,9 +23,7 @@ impl Simulator<'_> {
         for category in 0..self.categories.len() {
             asked |= self.look_at(category, policy);
         }
-        if asked {
-            self.place_everywhere(policy);
-        }
+        self.is_open |= asked;
         self.set_look_timer(policy);
     }
 

@@ -1,7 +1,6 @@
 //! Mishaps of nodes: temporary slow-downs, failures, and the loss of a node's tasks.
 
 use crate::cluster::node::NOBODY;
-use crate::cluster::policy::Policy;
 use crate::cluster::simulator::{Simulator, Status};
 use crate::rng::{Address, FRACTION_BITS, Purpose, exponential};
 
@@ -44,7 +43,7 @@ impl Simulator<'_> {
     }
 
     /// Fails a running node, or returns a failed node to service.
-    pub(super) fn fail_or_return(&mut self, node: usize, policy: &Policy<'_>) {
+    pub(super) fn fail_or_return(&mut self, node: usize) {
         let failure = &self.world.failure;
         let now = self.now;
         let state = &mut self.nodes[node];
@@ -60,7 +59,7 @@ impl Simulator<'_> {
         self.nodes[node].next_failure = f64::INFINITY;
         self.draw_failure(node);
         self.changed(node);
-        self.place_everywhere(policy);
+        self.is_open = true;
     }
 
     /// Kills a task, which then waits for a slot of another node.

@@ -28,7 +28,8 @@ impl Job {
             categories.push(CategorySpec { kind: Category::Reduce, first: first + count, count: 0 });
             for (task, recorded) in (first..).zip(stage.tasks.recorded()) {
                 at_home.push((recorded.first.0 * self.stages.len() + number, task));
-                known.recorded.push(*recorded);
+                known.recorded.resize(task as usize, None);
+                known.recorded.push(Some(*recorded));
             }
             known.stage.extend(std::iter::repeat_n(number as u32, count as usize));
             let task = |(main, size)| TaskSpec { category, start: 0.0, fetch: 0.0, main, size };

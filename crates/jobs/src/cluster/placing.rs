@@ -20,15 +20,31 @@ struct Placement {
 }
 
 impl Simulator<'_> {
+    /// Fills the slots that became free.
+    pub(super) fn fill(&mut self, policy: &Policy<'_>) {
+        let mut freed = std::mem::take(&mut self.freed);
+        if std::mem::take(&mut self.is_open) {
+            self.place_everywhere(policy);
+        } else {
+            if freed.len() > 1 {
+                let stage = self.first_waiting();
+                freed.sort_by_key(|&node| Reverse(self.opened(node as usize, stage)));
+            }
+            freed.iter().for_each(|&node| self.place_on(node as usize, policy));
+        }
+        freed.clear();
+        self.freed = freed;
+    }
+
     /// Fills the free slots of a node.
-    pub(super) fn place_on(&mut self, node: usize, policy: &Policy<'_>) {
+    fn place_on(&mut self, node: usize, policy: &Policy<'_>) {
         while let Some(placement) = self.choose(node, policy) {
             self.launch(node, placement, policy);
         }
     }
 
     /// Fills the free slots of all nodes, in the order of [`Open`]; a waiting task goes to the first node.
-    pub(super) fn place_everywhere(&mut self, policy: &Policy<'_>) {
+    fn place_everywhere(&mut self, policy: &Policy<'_>) {
         // a started task may need a copy; other tasks of a recorded job may now run elsewhere
         let all_again = policy.clones || self.world.known.as_ref().is_some_and(Known::has_homes);
         let mut first = self.first_waiting();

@@ -161,9 +161,13 @@ pub(super) struct Simulator<'w> {
     /// The same attempts by node: `stride` entries for each node, filled from the first.
     pub(super) held: Vec<u32>,
     pub(super) stride: usize,
+    /// Nodes with slots that became free at this time.
+    pub(super) freed: Vec<u32>,
+    /// True if any free slot may have a use now.
+    pub(super) is_open: bool,
     /// Nodes that may have a use for a slot, while slots are filled. Kept to reuse the memory.
     pub(super) open: BinaryHeap<Open>,
-    /// The random words of the last four first attempts.
+    /// The random words of the last attempt and the three beside it.
     pub(super) words: Words,
     pub(super) tasks: Vec<Task>,
     pub(super) categories: Vec<Tasks>,
@@ -201,6 +205,8 @@ impl<'w> Simulator<'w> {
             open_jobs: 0,
             held: vec![NOBODY; stride * world.nodes.len()],
             stride,
+            freed: Vec::new(),
+            is_open: false,
             open: BinaryHeap::new(),
             words: Words::default(),
             tasks: vec![NEW_TASK; world.tasks.len()],
@@ -217,13 +223,13 @@ impl<'w> Simulator<'w> {
         }
     }
 
-    /// Returns the timer of the detector's next check.
-    pub(super) fn look_timer(&self) -> usize {
+    /// Returns the timer of the next job arrival.
+    fn arrival_timer(&self) -> usize {
         self.world.nodes.len()
     }
 
-    /// Returns the timer of the next job arrival.
-    fn arrival_timer(&self) -> usize {
+    /// Returns the timer of the detector's next check, the last of its time.
+    pub(super) fn look_timer(&self) -> usize {
         self.world.nodes.len() + 1
     }
 
@@ -247,12 +253,18 @@ impl<'w> Simulator<'w> {
             if timer == self.look_timer() {
                 self.look(policy);
             } else if timer == self.arrival_timer() {
-                self.arrive(policy);
+                self.arrive();
             } else {
                 events += 1;
-                self.node_event(timer, policy);
+                self.node_event(timer);
             }
             self.settle();
+            // a slot is given away when everything else of its time has happened: a stage that becomes ready may need it more
+            let (next, at) = self.timers.first();
+            if at > self.now || next == self.look_timer() {
+                self.fill(policy);
+                self.settle();
+            }
         }
         Ok(self.close())
     }
@@ -265,6 +277,8 @@ impl<'w> Simulator<'w> {
         self.running.clear();
         (self.over, self.open_jobs) = (0, self.jobs.len());
         self.changes.clear();
+        self.freed.clear();
+        self.is_open = false;
         self.tasks.fill(NEW_TASK);
         for (tasks, spec) in self.categories.iter_mut().zip(&world.categories) {
             (tasks.waiting, tasks.next, tasks.done, tasks.last_request) = (spec.count, spec.first, 0, None);
@@ -316,7 +330,7 @@ impl<'w> Simulator<'w> {
         self.rounded(delay.mean_s * factor)
     }
 
-    /// Returns a time rounded to ticks, except in a recorded job \[s\].
+    /// Returns a time of the driver or of a task in a plan of tasks, rounded to ticks except in a recorded job \[s\].
     pub(super) fn rounded(&self, seconds: f64) -> f64 {
         if self.world.known.as_ref().is_some_and(Known::has_homes) {
             return seconds;
@@ -329,17 +343,17 @@ impl<'w> Simulator<'w> {
         Draws { key: self.world.key, replication: self.replication }
     }
 
-    fn arrive(&mut self, policy: &Policy<'_>) {
+    fn arrive(&mut self) {
         for job in &mut self.jobs {
             job.here |= job.arrival <= self.now;
         }
         self.set_arrival_timer();
-        self.place_everywhere(policy);
+        self.is_open = true;
     }
 
     /// Handles the events of a node, in this order: a task ends, a slow-down starts or ends, the node fails
     /// or recovers, its tasks are abandoned.
-    fn node_event(&mut self, node: usize, policy: &Policy<'_>) {
+    fn node_event(&mut self, node: usize) {
         self.advance(node);
         let state = &mut self.nodes[node];
         if state.next_slowdown <= self.now {
@@ -347,14 +361,14 @@ impl<'w> Simulator<'w> {
         } else if state.expiry <= self.now {
             state.expiry = f64::INFINITY;
             self.lose_tasks(node);
-            self.place_everywhere(policy);
+            self.is_open = true;
         } else if state.next_failure <= self.now {
-            self.fail_or_return(node, policy);
+            self.fail_or_return(node);
         } else {
             // rounding of the time must not leave a task just short of its end
             state.work = state.work.max(state.first_work);
             let first = state.first;
-            self.finish(first, policy);
+            self.finish(first);
         }
         self.changed(node);
     }

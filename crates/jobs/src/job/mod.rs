@@ -191,12 +191,11 @@ impl Spread {
         self.means.len() == self.phases.len()
     }
 
-    /// Returns the remainder of a task's time that has already reached `age`, both relative to the usual time: its quantile at `p`. All phases of a
-    /// task but the first are drawn as if they had just begun.
-    pub(crate) fn left(&self, age: f64, p: f64) -> f64 {
+    /// Returns the distribution of a task with a single phase that is not recorded.
+    pub(crate) fn only_law(&self) -> Option<&LawTable> {
         match &self.phases[..] {
-            [Phase::Law(law), ..] => law.left(age, p),
-            _ => 1.0,
+            [Phase::Law(law)] => Some(law),
+            _ => None,
         }
     }
 

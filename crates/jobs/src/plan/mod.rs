@@ -203,7 +203,11 @@ impl JobPlan {
     pub fn job(&self) -> Result<Option<Job>, PhaseTimesError> {
         match self {
             Self::MapReduce(plan) => mapreduce::job_of(plan).map(Some),
-            Self::Stages(plan) => Ok(Some(stages::job_of(&PlannedJob::of(plan), &LawTables::default()))),
+            Self::Stages(plan) => {
+                // policies do not model GPUs, and copies need the hosts as machines
+                let planned = PlannedJob { gpus: None, ..PlannedJob::of(plan) };
+                Ok(Some(stages::job_of(&planned, &LawTables::default())))
+            }
             Self::Tasks(_) => Ok(None),
         }
     }

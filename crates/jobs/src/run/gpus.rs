@@ -55,12 +55,12 @@ impl Progress<'_> {
             }
             let Some(Reverse((now, step, which))) = steps.pop() else { return };
             match step {
-                Step::Stage(What::Ready) => _ = self.waiting.insert(which),
+                Step::Stage(What::Ready) => self.open(which),
                 Step::Stage(What::End) => self.ended(job, which, now),
                 Step::Release => {
                     let task = tasks[which];
                     at.permits[task.executor].0 += 1;
-                    steps.push(Reverse((now + task.after, Step::End, which)));
+                    steps.push(Reverse((now.saturating_add(task.after), Step::End, which)));
                 }
                 Step::End => {
                     let task = tasks[which];
@@ -73,7 +73,10 @@ impl Progress<'_> {
                 }
                 Step::Ask => at.permits[tasks[which].executor].1.push_back(which),
             }
-            while let Some(&stage) = self.waiting.first()
+            // slots are given away when everything else of their time has happened
+            let is_last = self.events.is_empty() && steps.peek().is_none_or(|Reverse((time, ..))| *time > now);
+            while is_last
+                && let Some(&stage) = self.waiting.first()
                 && let Some(executor) = at.emptiest()
             {
                 at.free[executor] -= 1;
@@ -81,7 +84,11 @@ impl Progress<'_> {
                 let hold = share(job.stages[stage].gpu, whole);
                 let after = (whole - hold) / 2;
                 tasks.push(OnGpu { stage, executor, hold, after });
-                let first = if hold > 0 { (now + (whole - hold - after), Step::Ask) } else { (now + whole, Step::End) };
+                let first = if hold > 0 {
+                    (now.saturating_add(whole - hold - after), Step::Ask)
+                } else {
+                    (now.saturating_add(whole), Step::End)
+                };
                 steps.push(Reverse((first.0, first.1, tasks.len() - 1)));
             }
             for (left, asking) in &mut at.permits {
@@ -89,7 +96,7 @@ impl Progress<'_> {
                     && let Some(which) = asking.pop_front()
                 {
                     *left -= 1;
-                    steps.push(Reverse((now + tasks[which].hold, Step::Release, which)));
+                    steps.push(Reverse((now.saturating_add(tasks[which].hold), Step::Release, which)));
                 }
             }
         }

@@ -4,9 +4,9 @@
 
 use std::sync::LazyLock;
 
-use crate::job::Job;
+use crate::job::{Delay, Job};
 use crate::mapreduce::{LawTable, PhaseLaw};
-use crate::run::draws::{DRIVER_STAGES, Draws};
+use crate::run::draws::{DRIVER_STAGES, Draws, Tick};
 use crate::run::slots::{Key, Slots};
 use crate::run::tasks::{Pace, Progress, RunMemory, StageRun, TaskRuns};
 
@@ -49,14 +49,21 @@ pub struct ResumedRuns {
 impl ResumedRuns {
     /// Resumes a job whose tasks that wait for a slot are the tasks in `job`, with the state of each stage. `end_age_s`: time
     /// since the end of the last stage, if none remains.
-    /// `None` if the job's machines are not alike ([`TaskRuns::new`]).
+    /// `None` if the job's machines are not alike ([`TaskRuns::new`]), and if a task consists of several phases or of recorded ones.
     pub fn new(job: &Job, states: Vec<StageState>, end_age_s: f64) -> Option<Self> {
-        let mut runs = TaskRuns::new(job)?;
+        let mut runs = TaskRuns::of_waiting(job)?;
+        if runs.stages.iter().any(|stage| stage.spread.only_law().is_none()) {
+            return None;
+        }
+        let of_running = |state: &StageState| state.running.iter().map(|task| task.mean_s).fold(0.0, f64::max);
+        runs.tick = Tick::of(states.iter().map(of_running).fold(job.longest_mean_s(), f64::max));
         for (stage, state) in runs.stages.iter_mut().zip(&states) {
             stage.first_groups = usize::from(state.starts_cold);
         }
         let remains = |stage: usize| runs.stages[stage].tasks > 0 || !states[stage].running.is_empty();
-        let left = |after: &Vec<usize>| after.iter().filter(|&&before| remains(before)).count();
+        let left = |after: &Vec<usize>| {
+            (0..job.stages.len()).filter(|before| after.contains(before) && remains(*before)).count()
+        };
         let before: Vec<usize> = job.stages.iter().map(|stage| left(&stage.after)).collect();
         runs.stages.iter_mut().zip(before).for_each(|(stage, before)| stage.before = before);
         Some(Self { job: runs, states, end_age_s })
@@ -73,7 +80,7 @@ impl ResumedRuns {
         let end_s = self.job.end.mean_s * pace.driver;
         let end = match self.end_age_s {
             age_s if age_s > 0.0 && end_s > 0.0 => {
-                end_s * DRIVER.left(age_s / end_s, draws.left(self.job.stages.len(), None))
+                left_of(self.job.end, end_s, age_s, draws.left(self.job.stages.len(), None))
             }
             _ => return at.close(&self.job),
         };
@@ -94,7 +101,8 @@ impl ResumedRuns {
         for (i, (stage, state)) in job.stages.iter().zip(&self.states).enumerate() {
             for (number, task) in state.running.iter().enumerate() {
                 let mean_s = task.mean_s * pace.stages[i][usize::from(!task.is_first)];
-                let left_s = mean_s * stage.spread.left(task.age_s / mean_s, draws.left(i, Some(number)));
+                let law = stage.spread.only_law()?;
+                let left_s = mean_s * law.left(task.age_s / mean_s, draws.left(i, Some(number)));
                 let end = job.tick.round(left_s);
                 let progress = &mut at.stages[i];
                 (progress.first, progress.last) = (Some(0), progress.last.max(end));
@@ -106,19 +114,25 @@ impl ResumedRuns {
                         at.launched(i);
                     }
                 }
-                _ if state.is_open => _ = at.waiting.insert(i),
+                _ if state.is_open => at.open(i),
                 _ if stage.before > 0 => {}
                 Some(age_s) if stage.setup.mean_s > 0.0 => {
                     let mean_s = stage.setup.mean_s * at.driver_pace();
-                    at.ready_after(job, i, mean_s * DRIVER.left(age_s / mean_s, draws.left(i, None)));
+                    at.ready_after(job, i, left_of(stage.setup, mean_s, age_s, draws.left(i, None)));
                 }
                 _ => at.set_up(job, i, 0),
             }
         }
         // `as` is fine: a job has at most a million tasks
-        slots.restart(job.slots.max(ends.len() as u32), ends);
-        run(&mut at, slots).then_some(at)
+        slots.restart(job.slots.max(ends.len() as u32), ends.iter().copied());
+        let fit = ends.iter().all(|end| !K::at(*end, slots.bits()).is_full());
+        (fit && run(&mut at, slots)).then_some(at)
     }
+}
+
+/// Returns the rest of a time of the driver with this mean and age \[s\].
+fn left_of(delay: Delay, mean_s: f64, age_s: f64, p: f64) -> f64 {
+    if delay.varies { mean_s * DRIVER.left(age_s / mean_s, p) } else { (mean_s - age_s).max(0.0) }
 }
 
 #[cfg(test)]
@@ -220,6 +234,24 @@ mod tests {
         let state = StageState { ready_for_s: Some(3.0), starts_cold: true, ..StageState::default() };
         let (mean, error) = mean(&ResumedRuns::new(&job(1, vec![waiting]), vec![state], 0.0).unwrap(), &even(1));
         assert!((mean - 1.0 - exact).abs() < 5.0 * error, "{mean} {exact} {error}");
+    }
+
+    /// On 100,000 slots, keys of 64 bits end at 8,192 times the mean of 10 s. A task that is so old that its rest may be longer is run with 128 bits, and
+    /// a full cluster whose tasks end after them does not wait forever.
+    #[test]
+    fn running_tasks_beyond_the_narrow_keys_end_when_they_should() {
+        let law = PhaseLaw::Exponential;
+        let made = job(100_000, vec![stage(&[], &[(3, 10.0)], &law), stage(&[], &[(5, 10.0)], &law)]);
+        let states = vec![open(&[(1e6, 10.0)]), open(&[])];
+        let resumed = ResumedRuns::new(&made, states, 0.0).unwrap();
+        let mut memory = RunMemory::default();
+        let times: Vec<f64> = (0..50).map(|i| resumed.run([3, 4], i, &even(2), &mut memory).job_s).collect();
+        // half of the rests of an unexplained age are above a quarter of it
+        let long = times.iter().filter(|&&time| time > 2.5e5).count();
+        assert!((10..40).contains(&long), "{long}");
+        let full = job(1, vec![stage(&[], &[(1, 10.0)], &law)]);
+        let resumed = ResumedRuns::new(&full, vec![open(&[(1e11, 10.0)])], 0.0).unwrap();
+        assert!(resumed.run([3, 4], 0, &even(1), &mut memory).job_s > 1e9);
     }
 
     /// A stage that waits behind an open one gets the remaining slots; its follower waits for both.

@@ -81,12 +81,19 @@ pub struct RunMemory {
 
 impl TaskRuns {
     /// Prepares a job. `None` if its machines are not alike: recorded tasks, machines that start late or share cores, stages with slots of
-    /// their own, and times that depend on the machine need the cluster simulator, and so do jobs with more than 262,144 stages.
+    /// their own, and times that depend on the machine need the cluster simulator. `None` also for a job without slots, with a stage without tasks, or
+    /// with 262,144 stages.
     pub fn new(job: &Job) -> Option<Self> {
+        Self::of_waiting(job).filter(|runs| runs.stages.iter().all(|stage| stage.tasks > 0))
+    }
+
+    /// Prepares a job whose stages may have no tasks that wait for a slot.
+    pub(super) fn of_waiting(job: &Job) -> Option<Self> {
         let stages: Option<Vec<Stage>> = (0..job.stages.len()).map(|stage| Stage::new(job, stage)).collect();
         let full_speed =
             job.machines.iter().all(|machine| machine.from_s <= 0.0 && machine.cores >= machine.slots.into());
-        if !full_speed || job.stages.len() >= MOST_STAGES as usize {
+        let has_slots = job.machines.iter().all(|machine| machine.slots > 0);
+        if !full_speed || !has_slots || job.stages.len() >= MOST_STAGES as usize {
             return None;
         }
         let first = job.machines.first()?;
@@ -127,7 +134,7 @@ impl Stage {
         let JobStage { after, setup, tasks, spread, slots, stragglers, gpu } = &job.stages[number];
         let Tasks::Groups(groups) = tasks else { return None };
         (spread.are_alike() && slots.is_none()).then(|| Self {
-            before: after.len(),
+            before: (0..number).filter(|before| after.contains(before)).count(),
             followers: (0..job.stages.len()).filter(|&k| job.stages[k].after.contains(&number)).collect(),
             setup: *setup,
             tasks: tasks.count(),
@@ -178,6 +185,8 @@ pub(super) struct StageProgress {
     pub(super) last: u64,
     /// Tasks that have ended, in a run with GPUs.
     pub(super) ended: u32,
+    /// True once its tasks may be launched.
+    pub(super) is_open: bool,
 }
 
 /// Times of a stage's next tasks.
@@ -284,8 +293,8 @@ impl<'a> Progress<'a> {
             if let Some(&stage) = self.waiting.first() {
                 match self.launch(job, stage, slots, ahead) {
                     Some(true) => self.launched(stage),
-                    Some(false) => self.handle(job),
-                    None => return false,
+                    Some(false) if !self.events.is_empty() => self.handle(job),
+                    _ => return false,
                 }
             } else if !self.events.is_empty() {
                 self.handle(job);
@@ -349,16 +358,23 @@ impl<'a> Progress<'a> {
             What::End => self.ended(job, stage, now),
             What::Ready => {
                 self.stages[stage].ready = now;
-                self.waiting.insert(stage);
+                self.open(stage);
             }
         }
     }
 
-    /// Handles the end of a stage: the stages that follow it may be set up.
+    /// Lets the tasks of a stage be launched.
+    pub(super) fn open(&mut self, stage: usize) {
+        self.stages[stage].is_open = true;
+        self.waiting.insert(stage);
+    }
+
+    /// Handles the end of a stage: the stages that follow it may be set up, unless they are open already in a resumed run.
     pub(super) fn ended(&mut self, job: &TaskRuns, stage: usize, now: u64) {
         for &follower in &job.stages[stage].followers {
-            self.stages[follower].before -= 1;
-            if self.stages[follower].before == 0 {
+            let state = &mut self.stages[follower];
+            state.before = state.before.saturating_sub(1);
+            if state.before == 0 && !state.is_open {
                 self.set_up(job, follower, now);
             }
         }

@@ -53,6 +53,8 @@ struct Maker<'a> {
     last: Vec<PlaceId>,
     /// Priority of the next start; earlier starts have higher priorities.
     priority: u32,
+    /// Priority of everything but the starts.
+    first: u32,
     row: f64,
 }
 
@@ -61,15 +63,17 @@ impl<'a> Maker<'a> {
         let mut b = NetBuilder::new(job.name.clone());
         let slots = b.place("slots", job.slots);
         let waves: usize = job.stages.iter().map(|stage| stage.waves.len()).sum();
+        let first = u32::try_from(waves).unwrap_or(u32::MAX - 1) + 1;
         let mut maker = Self {
             job,
+            first,
             b,
             slots,
             edges: vec![Vec::new(); job.stages.len()],
             entries: vec![Vec::new(); job.stages.len()],
             last: Vec::new(),
-            // starts have waves + 1 down to 2, all else 1
-            priority: u32::try_from(waves).unwrap_or(u32::MAX - 2) + 2,
+            // starts have waves down to 1; all else comes first, so that a slot is given away when everything else of its time has happened
+            priority: first,
             row: 1.0,
         };
         maker.place_at(slots, 2.5, 0.0);
@@ -113,7 +117,7 @@ impl<'a> Maker<'a> {
         let job = self.job;
         let stage: &PlannedStage = &job.stages[i];
         let top = self.row;
-        let setup = self.b.transition(format!("setup{i}"), timing(&DRIVER, stage.setup_s));
+        let setup = self.b.transition(format!("setup{i}"), timing(&DRIVER, stage.setup_s, self.first));
         self.b.transition_mut(setup).name.clone_from(&stage.name);
         self.transition_at(setup, 1.0, top);
         for (k, place) in self.entries[i].clone().into_iter().enumerate() {
@@ -126,9 +130,9 @@ impl<'a> Maker<'a> {
         for (w, wave) in stage.waves.iter().enumerate() {
             let (waiting, running) =
                 (self.b.place(format!("waiting{i}w{w}"), 0), self.b.place(format!("running{i}w{w}"), 0));
-            self.priority = self.priority.saturating_sub(1).max(2);
+            self.priority = self.priority.saturating_sub(1).max(1);
             let start = self.b.transition(format!("start{i}w{w}"), Timing::immediate(1.0, self.priority));
-            let run = self.b.transition(format!("run{i}w{w}"), timing(&stage.law, wave.mean_s));
+            let run = self.b.transition(format!("run{i}w{w}"), timing(&stage.law, wave.mean_s, self.first));
             self.b.output(setup, waiting, f64::from(wave.tasks));
             self.b.input(waiting, start, 1.0);
             self.b.input(self.slots, start, 1.0);
@@ -144,7 +148,7 @@ impl<'a> Maker<'a> {
             self.row += 1.0;
             transitions.push(run);
         }
-        let end = self.b.transition(format!("end{i}"), Timing::immediate(1.0, 1));
+        let end = self.b.transition(format!("end{i}"), Timing::immediate(1.0, self.first));
         self.transition_at(end, 7.0, top);
         self.b.input(ended, end, f64::from(stage.tasks()));
         for place in self.edges[i].clone() {
@@ -155,7 +159,7 @@ impl<'a> Maker<'a> {
     }
 
     fn finish(&mut self) {
-        let end = self.b.transition("finish", timing(&DRIVER, self.job.end_s));
+        let end = self.b.transition("finish", timing(&DRIVER, self.job.end_s, self.first));
         let finished = self.b.place("finished", 0);
         for (k, place) in self.last.clone().into_iter().enumerate() {
             self.place_at(place, k as f64, self.row);
@@ -168,10 +172,10 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// Returns a delay with this mean for all tokens simultaneously; immediate if the mean is 0.
-fn timing(law: &PhaseLaw, mean_s: f64) -> Timing {
+/// Returns a delay with this mean for all tokens simultaneously; immediate with this priority if the mean is 0.
+fn timing(law: &PhaseLaw, mean_s: f64, priority: u32) -> Timing {
     if mean_s <= 0.0 {
-        return Timing::immediate(1.0, 1);
+        return Timing::immediate(1.0, priority);
     }
     let delay = match law.with_mean(mean_s) {
         Some(law) => Delay::General(law),

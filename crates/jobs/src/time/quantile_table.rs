@@ -16,6 +16,14 @@ pub(crate) struct QuantileTable {
     quadratics: Vec<[f64; 3]>,
 }
 
+/// Returns the coefficients of the quadratic through the values at the ends and in the middle of a segment; of the straight line through the ends if
+/// the quadratic turns.
+fn through(low: f64, middle: f64, high: f64) -> [f64; 3] {
+    let (slope, curve) = (4.0 * middle - 3.0 * low - high, 2.0 * (low + high) - 4.0 * middle);
+    let turns = slope * (slope + 2.0 * curve) < 0.0;
+    if turns { [low, high - low, 0.0] } else { [low, slope, curve] }
+}
+
 impl QuantileTable {
     /// Builds the table. `quantile` returns the quantile at the probability of a tail; true means the upper tail.
     pub(crate) fn new(quantile: impl Fn(f64, bool) -> f64) -> Self {
@@ -28,7 +36,7 @@ impl QuantileTable {
                 for segment in 0..SEGMENTS {
                     let at = |part: f64| quantile(least + width * (segment as f64 + part), above);
                     let (middle, high) = (at(0.5), at(1.0));
-                    quadratics.push([low, 4.0 * middle - 3.0 * low - high, 2.0 * (low + high) - 4.0 * middle]);
+                    quadratics.push(through(low, middle, high));
                     low = high;
                 }
             }

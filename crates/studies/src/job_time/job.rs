@@ -94,6 +94,12 @@ impl ExactJobTime {
         })
     }
 
+    /// Returns two times \[s\] below and above which the job hardly ever ends; none if they cannot be computed.
+    fn ends(&self) -> Option<[f64; 2]> {
+        let at = |p: f64| Some(self.quantile(p, 0.0)?.value);
+        [1e-9, 1e-6, 1e-3].into_iter().find_map(|tail| Some([at(tail)?, at(1.0 - tail)?]))
+    }
+
     /// Returns the probability of finishing within `seconds`, for a report whose intervals have
     /// confidence `level`; none if it cannot be computed.
     pub fn done_by(&self, seconds: f64, level: f64) -> Option<Measured> {
@@ -249,7 +255,9 @@ impl JobEstimate {
         let Some(run) = run.filter(|run| run.sigma > 0.0) else { return };
         let factor = RunFactor::new(run, 0.0);
         self.next_run = match (&self.exact, &self.simulated) {
-            (Some(exact), _) => JobTimes::from_quantiles(|p| Some(exact.quantile(p, 0.0)?.value), factor),
+            (Some(exact), _) => exact
+                .ends()
+                .and_then(|ends| JobTimes::from_cdf(|seconds| Some(exact.done_by(seconds, 0.0)?.value), ends, factor)),
             (None, Some(simulated)) => {
                 let samples = &simulated.run.samples;
                 JobTimes::from_histogram(&samples.passage_histogram, samples.clock.tick(), factor)

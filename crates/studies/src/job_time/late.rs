@@ -8,7 +8,7 @@ use crate::answer::phases_if_possible;
 use crate::estimate::Measured;
 use crate::net::Net;
 use crate::runs::JobTimes;
-use crate::sim::{Ensemble, RareEvent, Samples, Splitting};
+use crate::sim::{Ensemble, RareError, RareEvent, Samples, Splitting};
 use crate::watch::{Quiet, TimeLimit, Watch};
 
 /// Minimum number of late replications whose share is precise enough, so that splitting is not needed.
@@ -72,14 +72,22 @@ impl LateSettings {
             watch: &limited,
             ..Splitting::default()
         };
-        let found = splitting.run(&net, &event).map_err(|error| error.to_string())?;
+        let found = splitting.run(&net, &event);
+        if watch.stopped() {
+            return Err("it was stopped".to_owned());
+        }
         // fewer batches would depend on the speed of the machine
-        if found.probability.samples < u64::from(BATCHES) {
+        let is_short = match &found {
+            Ok(found) => found.probability.samples < u64::from(BATCHES),
+            Err(error) => *error == RareError::Stopped,
+        };
+        if is_short {
             return Err(format!(
                 "it was stopped after {:.1} s; request fewer walks, or more replications",
                 limit.as_secs_f64()
             ));
         }
+        let found = found.map_err(|error| error.to_string())?;
         Ok(LateSection {
             probability: found.probability,
             relative_error: found.relative_error,

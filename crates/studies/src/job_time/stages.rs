@@ -3,11 +3,11 @@
 use crate::cluster::{Comparison, Experiment, PolicyPlan, PolicyRuns, Replications, compare};
 use crate::compile::compile;
 use crate::error::StudyError;
-use crate::estimate::StopRule;
+use crate::estimate::{StopRule, TickHistogram};
 use crate::fit::FittedStages;
 use crate::job_time::question::group;
 use crate::job_time::replicate::replicate;
-use crate::job_time::tasks::copied_job;
+use crate::job_time::tasks::{CLOCK, copied_job, ticks_of};
 use crate::sim::{Backend, Ensemble, Question, Run, run};
 use crate::stages::{JobTimes, PlannedJob, RunFactor, StagePlan, spark_policies, stage_net};
 use crate::watch::{TimeLimit, Watch};
@@ -77,8 +77,13 @@ pub fn estimate_stages(
     };
     let times = match &with_copies {
         Some(runs) => {
-            let with = runs.last().map_or(&[][..], |run| &run.outcomes);
-            JobTimes::new(with.iter().map(|outcome| (outcome.job_s, 1.0)).collect(), factor)
+            let mut with = TickHistogram::default();
+            runs.iter()
+                .next_back()
+                .into_iter()
+                .flat_map(|run| &run.outcomes)
+                .for_each(|run| with.push(ticks_of(run.job_s)));
+            JobTimes::from_histogram(&with, CLOCK.tick(), factor)
         }
         None => JobTimes::from_histogram(&samples.passage_histogram, samples.clock.tick(), factor),
     };
