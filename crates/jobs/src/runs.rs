@@ -98,10 +98,20 @@ impl RunFactor {
 struct Bar {
     low_s: f64,
     high_s: f64,
+    /// Logarithm of `low_s`; minus infinity at 0.
+    log_low: f64,
+    /// Difference of the logarithms.
+    width: f64,
     weight: f64,
 }
 
 impl Bar {
+    fn new(low_s: f64, high_s: f64, weight: f64) -> Self {
+        let log_low = libm::log(low_s.max(0.0));
+        let width = if low_s > 0.0 { libm::log(high_s / low_s) } else { 0.0 };
+        Self { low_s, high_s, log_low, width, weight }
+    }
+
     /// Returns the mean time \[s\].
     fn mean_s(&self) -> f64 {
         let ratio = self.high_s / self.low_s;
@@ -113,16 +123,13 @@ impl Bar {
         }
     }
 
-    /// Returns the probability that a typical time of the bar, times the factor, is at most `seconds`.
-    fn within(&self, seconds: f64, factor: &RunFactor) -> f64 {
-        if self.low_s <= 0.0 {
-            return f64::from(u8::from(seconds >= 0.0));
+    /// Returns the probability that a typical time of the bar, times the factor, is at most e^`log` seconds; minus infinity is 0 s.
+    fn within(&self, log: f64, factor: &RunFactor) -> f64 {
+        // no time: also at 0 s
+        if self.log_low == f64::NEG_INFINITY {
+            return 1.0;
         }
-        if seconds <= 0.0 {
-            return 0.0;
-        }
-        let near = libm::log(seconds / self.low_s);
-        let width = libm::log(self.high_s / self.low_s);
+        let (near, width) = (log - self.log_low, self.width);
         if factor.is_constant() {
             return if width > 0.0 { (near / width).clamp(0.0, 1.0) } else { f64::from(u8::from(near >= 0.0)) };
         }
@@ -147,12 +154,7 @@ pub struct JobTimes {
 }
 
 impl JobTimes {
-    /// Combines times \[s\] of a typical run, each with its count, with the factor. Returns `None` without times.
-    pub fn new(times: Vec<(f64, f64)>, factor: RunFactor) -> Option<Self> {
-        let bar = |(time, weight): (f64, f64)| Bar { low_s: time, high_s: time, weight };
-        Self::of_bars(times.into_iter().map(bar).collect(), factor)
-    }
-
+    /// Combines times of a typical run with the factor. Returns `None` without times.
     fn of_bars(mut bars: Vec<Bar>, factor: RunFactor) -> Option<Self> {
         bars.retain(|bar| bar.weight > 0.0);
         bars.sort_by(|a, b| a.low_s.total_cmp(&b.low_s));
@@ -165,7 +167,7 @@ impl JobTimes {
     pub fn from_histogram(times: &TickHistogram, tick: f64, factor: RunFactor) -> Option<Self> {
         let (least, most) = times.range()?;
         let range = if least > 0 { (most as f64 / least as f64).ln() } else { f64::INFINITY };
-        let bar = |bin: Bin| Bar { low_s: bin.low * tick, high_s: bin.high * tick, weight: bin.count as f64 };
+        let bar = |bin: Bin| Bar::new(bin.low * tick, bin.high * tick, bin.count as f64);
         let bars = times.narrow_bars(BAR.min(range / BARS));
         Self::of_bars(bars.into_iter().map(bar).collect(), factor)
     }
@@ -181,7 +183,7 @@ impl JobTimes {
         let mut below = 0.0;
         for i in 0..count {
             let until = if i + 1 == count { 1.0 } else { cdf(at(i + 1))? };
-            bars.push(Bar { low_s: at(i), high_s: at(i + 1), weight: until - below });
+            bars.push(Bar::new(at(i), at(i + 1), until - below));
             below = f64::max(below, until);
         }
         Self::of_bars(bars, factor)
@@ -200,7 +202,8 @@ impl JobTimes {
     /// Returns the probability that the job finishes within `seconds`.
     pub fn cdf(&self, seconds: f64) -> f64 {
         // a sum of weights may be rounded to a number above 1
-        self.bars.iter().map(|bar| bar.weight * bar.within(seconds, &self.factor)).sum::<f64>().clamp(0.0, 1.0)
+        let log = libm::log(seconds.max(0.0));
+        self.bars.iter().map(|bar| bar.weight * bar.within(log, &self.factor)).sum::<f64>().clamp(0.0, 1.0)
     }
 
     /// Returns the probability that the job finishes within `seconds`, with its interval at confidence `level` given `samples` simulated times.
@@ -214,7 +217,8 @@ impl JobTimes {
             let interval = clopper_pearson(done, samples, level).ok();
             return interval.map_or_else(|| Measured::between(mean, None, None), Measured::from);
         }
-        let deviation = |bar: &Bar| bar.weight * (bar.within(seconds, &self.factor) - mean).powi(2);
+        let log = libm::log(seconds.max(0.0));
+        let deviation = |bar: &Bar| bar.weight * (bar.within(log, &self.factor) - mean).powi(2);
         let variance: f64 = self.bars.iter().map(deviation).sum();
         let half = student_quantile(0.5 + 0.5 * level, samples as f64 - 1.0) * (variance / samples as f64).sqrt();
         let doubt = Doubt::Interval { low: (mean - half).max(0.0), high: (mean + half).min(1.0) };
@@ -267,10 +271,16 @@ impl JobTimes {
 mod tests {
     use super::*;
 
+    /// Times \[s\] with their weights.
+    fn of_times(times: &[(f64, f64)], factor: RunFactor) -> Option<JobTimes> {
+        let bar = |&(time, weight): &(f64, f64)| Bar::new(time, time, weight);
+        JobTimes::of_bars(times.iter().map(bar).collect(), factor)
+    }
+
     #[test]
     fn a_job_without_chance_has_the_factors_quantiles() {
         let spread = RunSpread { sigma: 0.2, degrees_of_freedom: 6.0, runs: 3 };
-        let times = JobTimes::new(vec![(10.0, 1.0)], RunFactor::new(&spread, 0.1)).unwrap();
+        let times = of_times(&[(10.0, 1.0)], RunFactor::new(&spread, 0.1)).unwrap();
         let scale = (0.04_f64 * 4.0 / 3.0 + 0.01).sqrt();
         for p in [0.05, 0.25, 0.5, 0.9, 0.95] {
             let exact = 10.0 * (scale * student_quantile(p, 6.0)).exp();
@@ -336,11 +346,10 @@ mod tests {
     #[test]
     fn without_a_spread_the_times_are_those_simulated() {
         let still = RunSpread { sigma: 0.0, degrees_of_freedom: 4.0, runs: 1 };
-        let times =
-            JobTimes::new(vec![(3.0, 2.0), (1.0, 1.0), (2.0, 1.0), (9.0, 0.0)], RunFactor::new(&still, 0.0)).unwrap();
+        let times = of_times(&[(3.0, 2.0), (1.0, 1.0), (2.0, 1.0), (9.0, 0.0)], RunFactor::new(&still, 0.0)).unwrap();
         assert!((times.usual_mean() - 9.0 / 4.0).abs() < 1e-12);
         assert_eq!([0.5, 1.0, 2.0, 2.5, 3.0].map(|t| times.cdf(t)), [0.0, 0.25, 0.5, 0.5, 1.0]);
         assert!((times.quantile(0.4) - 2.0).abs() < 1e-9);
-        assert_eq!(JobTimes::new(Vec::new(), RunFactor::new(&still, 0.0)), None);
+        assert_eq!(of_times(&[], RunFactor::new(&still, 0.0)), None);
     }
 }

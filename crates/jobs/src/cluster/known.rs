@@ -1,4 +1,4 @@
-//! What the simulator needs to know of a [`Job`](crate::job::Job) in addition to the world: recorded tasks, and the distributions of the stages.
+//! Parts of a [`Job`](crate::job::Job) that the simulator needs in addition to the world: recorded tasks, and the distributions of the stages.
 //!
 //! A recorded task has a home and returns to it if there is room. Its first attempt takes the recorded time there; on another node the time scales with
 //! the slowness of the stage's tasks on the two nodes. Logs do not contain the times of further attempts. Such a time is drawn like every time of a task

@@ -167,7 +167,7 @@ pub(super) struct Simulator<'w> {
     pub(super) is_open: bool,
     /// Nodes that may have a use for a slot, while slots are filled. Kept to reuse the memory.
     pub(super) open: BinaryHeap<Open>,
-    /// The random words of the last attempt and the three beside it.
+    /// Random words of four attempts, among them the last one.
     pub(super) words: Words,
     pub(super) tasks: Vec<Task>,
     pub(super) categories: Vec<Tasks>,

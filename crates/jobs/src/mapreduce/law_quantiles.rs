@@ -102,8 +102,8 @@ const OVERDUE_TAIL: f64 = 3.0;
 /// The quantiles of a distribution with mean 1, for many draws.
 ///
 /// The relative error is below 1e-4 in the tails as in the middle, except for hyperexponential distributions with a coefficient of variation above 3 and
-/// Weibull distributions with a shape below 0.3, where a quantile may be that of a probability which differs by 3%. A trace is a step function, without
-/// error.
+/// Weibull distributions with a shape below 0.3: there, the probability of exceeding a value has a relative error of up to 6%. A trace is a step
+/// function, without error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LawTable {
     law: PhaseLaw,
@@ -111,7 +111,7 @@ pub struct LawTable {
     shape: Shape,
 }
 
-/// How a table finds a quantile.
+/// The quantile function.
 #[derive(Clone, Debug, PartialEq)]
 enum Shape {
     Constant,
@@ -353,7 +353,7 @@ mod tests {
             let points = 200_000;
             let mean = (0..points).map(|i| table.quantile((f64::from(i) + 0.5) / f64::from(points))).sum::<f64>();
             assert!((mean / f64::from(points) - 1.0).abs() < 2e-5, "{law:?} {}", mean / f64::from(points));
-            // words of all octaves, in the middle of a segment and beside its ends
+            // words of all octaves, in the middle of a segment and next to its ends
             let words = (0..32).flat_map(|bit| [1_u32 << bit, (1 << bit) + (1 << bit) / 5]);
             for word in words.flat_map(|word| [word, word.wrapping_sub(1), !word]) {
                 let p = uniform(word);

@@ -87,7 +87,7 @@ impl TaskRuns {
         Self::of_waiting(job).filter(|runs| runs.stages.iter().all(|stage| stage.tasks > 0))
     }
 
-    /// Prepares a job whose stages may have no tasks that wait for a slot.
+    /// Prepares a job in which not every stage needs to have tasks that wait for a slot.
     pub(super) fn of_waiting(job: &Job) -> Option<Self> {
         let stages: Option<Vec<Stage>> = (0..job.stages.len()).map(|stage| Stage::new(job, stage)).collect();
         let full_speed =
@@ -102,12 +102,18 @@ impl TaskRuns {
             permits => permits.map(|permits| Gpus { machines: job.machines.len(), slots: first.slots, permits }),
         };
         Some(Self {
-            slots: job.machines.iter().map(|machine| machine.slots).sum(),
+            slots: job.machines.iter().fold(0, |sum: u32, machine| sum.saturating_add(machine.slots)),
             tick: Tick::of(job.longest_mean_s()),
             end: job.end,
             gpus,
             stages: stages?,
         })
+    }
+
+    /// Returns the number of slots that can be in use if `running` tasks run already: memory follows the tasks, not the slots.
+    pub(super) fn used_slots(&self, running: u32) -> u32 {
+        let tasks = self.stages.iter().fold(running, |sum, stage| sum.saturating_add(stage.tasks));
+        self.slots.max(running).min(tasks.max(1))
     }
 
     /// Runs the job once; `key` and the replication determine the random numbers.
@@ -118,10 +124,10 @@ impl TaskRuns {
             at.run_with_gpus(self, gpus, &mut memory.ahead);
             return at.close(self);
         }
-        memory.narrow.restart(self.slots, []);
+        memory.narrow.restart(self.used_slots(0), []);
         if !at.run(self, &mut memory.narrow, &mut memory.ahead) {
             at = Progress::from_start(self, draws);
-            memory.wide.restart(self.slots, []);
+            memory.wide.restart(self.used_slots(0), []);
             at.run(self, &mut memory.wide, &mut memory.ahead);
         }
         at.close(self)
@@ -150,7 +156,7 @@ impl Stage {
 /// A future event: its time, what happens, and the stage.
 type Event = Reverse<(u64, What, usize)>;
 
-/// What happens, in the order at equal times.
+/// The kinds of events, in the order at equal times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum What {
     /// The last task of the stage ends.
