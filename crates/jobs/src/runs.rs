@@ -251,7 +251,7 @@ impl JobTimes {
         let (mut low_gap, mut high_gap) = (self.cdf(low) - p, self.cdf(high) - p);
         // regula falsi; if one end stays, its gap counts half (Illinois)
         for _ in 0..200 {
-            if high - low <= PRECISION * high || high_gap == low_gap {
+            if high - low <= PRECISION * high || high_gap <= low_gap {
                 break;
             }
             let middle = (high - high_gap * (high - low) / (high_gap - low_gap)).clamp(low, high);
