@@ -1,7 +1,7 @@
 //! One job plan for all commands: what each command makes of it, and old names.
 
 use crate::cli::{shown, unwrapped};
-use crate::cli_sweep::{Folder, job, json, number};
+use crate::cli_sweep::{Folder, job, json, number, with_error};
 
 /// Waves of maps and reduces on three equal workers.
 const JOB: &str = "[job]\ninput_mb = 2048\nreduces = 16\n[[cluster.node]]\ncount = 3\n[model]\nslots = true\n";
@@ -23,8 +23,7 @@ fn means(text: &str, replications: &str, folder: &Folder) -> [[f64; 2]; 2] {
     let what_if = json(&["whatif", &job, "--reps", replications, "--json"]);
     assert_eq!(what_if["policies"].as_array().unwrap().len(), 4);
     let estimated = estimate.pointer("/job_time/mean").unwrap_or(&estimate["usual_mean"]);
-    [estimated, &what_if["policies"][0]["job_time_s"]]
-        .map(|mean| [number(&mean["value"]), (number(&mean["high"]) - number(&mean["low"])) / (2.0 * 1.96)])
+    [estimated, &what_if["policies"][0]["job_time_s"]].map(with_error)
 }
 
 #[test]

@@ -8,6 +8,7 @@ use tailspn::net::{Delay, Expr, Law, Memory, Net, NetBuilder, Servers, Timing};
 use tailspn::solve::replay;
 
 use crate::cli::data;
+use crate::cli_sweep::with_error;
 use crate::shared::shared;
 
 /// Queues of three places each, whose customers two servers take.
@@ -310,8 +311,7 @@ fn jobs_run_unfolded_on_request_with_the_same_times() {
     let [folded, apart] = [&[][..], &["--no-fold"]].map(|more| found(&[&estimate, more].concat()));
     assert!(folded["provenance"]["folded"].is_object() && apart["provenance"]["folded"].is_null());
     let agree = |[a, b]: [&Value; 2]| {
-        let [[a, a_error], [b, b_error]] =
-            [a, b].map(|mean| [value(&mean["value"]), (value(&mean["high"]) - value(&mean["low"])) / (2.0 * 1.96)]);
+        let [[a, a_error], [b, b_error]] = [a, b].map(with_error);
         let error = a_error.hypot(b_error);
         let difference = (a - b).abs();
         // other random numbers

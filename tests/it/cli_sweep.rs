@@ -52,6 +52,11 @@ pub(crate) fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
 }
 
+/// A measured number and its standard error, from its interval of 95%.
+pub(crate) fn with_error(measured: &Value) -> [f64; 2] {
+    [number(&measured["value"]), (number(&measured["high"]) - number(&measured["low"])) / (2.0 * 1.96)]
+}
+
 /// A message without the places where the terminal broke its lines.
 pub(crate) fn unbroken(text: &str) -> String {
     text.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ")

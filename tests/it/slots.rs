@@ -127,8 +127,8 @@ fn long_runs_of_equal_parts_have_their_closed_form() {
     }
 }
 
-/// Eight maps and two reduces on a fast and a slow worker, each with room for all: nothing runs on the slow worker, wherever it stands in the plan. The
-/// exact time is that of the fast worker alone, whose disk has all of the input in both cases.
+/// Eight maps and two reduces on a fast and a slow worker, each with room for all: nothing runs on the slow worker, wherever it stands in the plan. All
+/// input is on the disk of each worker, so the job takes as long as on the fast worker alone. That time is exact.
 #[test]
 fn tasks_go_to_the_fast_worker_whatever_the_order_of_the_plan() {
     let head = "[job]\ninput_mb = 512\nreduces = 2\n[model]\nslots = true\n";

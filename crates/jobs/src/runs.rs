@@ -83,14 +83,6 @@ impl RunFactor {
     pub fn draw(&self, word: u32) -> f64 {
         self.student.as_ref().map_or(1.0, |student| libm::exp(self.scale * student.draw(word)))
     }
-
-    /// Returns the probability that the factor is at most e^`log`.
-    fn cdf(&self, log: f64) -> f64 {
-        match &self.student {
-            Some(student) => student.cdf(log / self.scale),
-            None => f64::from(u8::from(log >= 0.0)),
-        }
-    }
 }
 
 /// Times of a typical run, uniform on the logarithmic scale between two times.
@@ -114,13 +106,8 @@ impl Bar {
 
     /// Returns the mean time \[s\].
     fn mean_s(&self) -> f64 {
-        let ratio = self.high_s / self.low_s;
-        // below this ratio, the mean of the logarithmic scale is the middle
-        if ratio > 1.0 + 1e-6 {
-            (self.high_s - self.low_s) / ratio.ln()
-        } else {
-            f64::midpoint(self.low_s, self.high_s)
-        }
+        // below this width, the mean of the logarithmic scale is the middle
+        if self.width > 1e-6 { (self.high_s - self.low_s) / self.width } else { f64::midpoint(self.low_s, self.high_s) }
     }
 
     /// Returns the probability that a typical time of the bar, times the factor, is at most e^`log` seconds; minus infinity is 0 s.
@@ -130,13 +117,13 @@ impl Bar {
             return 1.0;
         }
         let (near, width) = (log - self.log_low, self.width);
-        if factor.is_constant() {
+        let Some(student) = &factor.student else {
             return if width > 0.0 { (near / width).clamp(0.0, 1.0) } else { f64::from(u8::from(near >= 0.0)) };
-        }
+        };
         // two Gauss points in each part of at most the factor's scale
         let parts = (width / factor.scale).ceil().clamp(1.0, PARTS);
         let part = width / parts;
-        let at = |i: f64, place: f64| factor.cdf(near - part * (i + place));
+        let at = |i: f64, place: f64| student.cdf((near - part * (i + place)) / factor.scale);
         let sum: f64 = (0..parts as u32).map(|i| at(i.into(), GAUSS) + at(i.into(), 1.0 - GAUSS)).sum();
         0.5 * sum / parts
     }
@@ -154,10 +141,9 @@ pub struct JobTimes {
 }
 
 impl JobTimes {
-    /// Combines times of a typical run with the factor. Returns `None` without times.
+    /// Combines times of a typical run, ascending, with the factor. Returns `None` without times.
     fn of_bars(mut bars: Vec<Bar>, factor: RunFactor) -> Option<Self> {
         bars.retain(|bar| bar.weight > 0.0);
-        bars.sort_by(|a, b| a.low_s.total_cmp(&b.low_s));
         let all: f64 = bars.iter().map(|bar| bar.weight).sum();
         bars.iter_mut().for_each(|bar| bar.weight /= all);
         (!bars.is_empty()).then_some(Self { bars, factor })
@@ -228,7 +214,7 @@ impl JobTimes {
     /// Returns the time \[s\] within which the job finishes with probability `p`.
     pub fn quantile(&self, p: f64) -> f64 {
         let least = self.bars.first().map_or(0.0, |bar| bar.low_s);
-        let most = self.bars.iter().map(|bar| bar.high_s).fold(0.0, f64::max);
+        let most = self.bars.last().map_or(0.0, |bar| bar.high_s);
         if self.factor.is_constant() {
             let mut left = p;
             for bar in &self.bars {
@@ -274,7 +260,9 @@ mod tests {
     /// Times \[s\] with their weights.
     fn of_times(times: &[(f64, f64)], factor: RunFactor) -> Option<JobTimes> {
         let bar = |&(time, weight): &(f64, f64)| Bar::new(time, time, weight);
-        JobTimes::of_bars(times.iter().map(bar).collect(), factor)
+        let mut bars: Vec<Bar> = times.iter().map(bar).collect();
+        bars.sort_by(|a, b| a.low_s.total_cmp(&b.low_s));
+        JobTimes::of_bars(bars, factor)
     }
 
     #[test]

@@ -132,8 +132,7 @@ impl Simulator<'_> {
         if self.over > LEAST_OVER.max(self.running.len() / 2) {
             self.forget_ended();
         }
-        let job = self.world.tasks[attempt.task as usize].category as usize / 2;
-        self.jobs[job].slots -= 1;
+        self.jobs[self.world.job_of(attempt.task)].slots -= 1;
         self.changed(attempt.node as usize);
         let held = self.now - attempt.start;
         self.outcome.used_s += held;

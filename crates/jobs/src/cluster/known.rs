@@ -11,8 +11,6 @@ use crate::job::{Delay, JobStage, RecordedTask};
 pub(super) struct Known {
     /// Recorded tasks, by task; empty if no task is recorded.
     pub(super) recorded: Vec<Option<RecordedTask>>,
-    /// The stage of each task.
-    pub(super) stage: Vec<u32>,
     pub(super) stages: Vec<JobStage>,
     pub(super) end: Delay,
 }
@@ -42,15 +40,10 @@ impl Known {
         self.stages[stage].slots.as_ref().is_none_or(|slots| used < slots[node])
     }
 
-    /// Returns the stage of a task.
-    pub(super) fn stage(&self, task: u32) -> usize {
-        self.stage[task as usize] as usize
-    }
-
-    /// Returns the recorded work of a task's first attempt, if it starts on `node`.
-    pub(super) fn recorded_work(&self, task: u32, node: usize) -> Option<f64> {
+    /// Returns the recorded work of the first attempt of a stage's task, if it starts on `node`.
+    pub(super) fn recorded_work(&self, stage: usize, task: u32, node: usize) -> Option<f64> {
         let (home, work) = self.recorded(task)?.first;
-        let spread = &self.stages[self.stage(task)].spread;
+        let spread = &self.stages[stage].spread;
         Some(if home == node { work } else { work * spread.slowness(node) / spread.slowness(home) })
     }
 }

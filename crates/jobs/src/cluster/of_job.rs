@@ -12,7 +12,7 @@ impl Job {
     /// Returns the world of the simulation.
     pub(super) fn world(&self, seed: u64) -> World {
         let (mut jobs, mut categories, mut tasks) = (Vec::new(), Vec::new(), Vec::new());
-        let mut known = Known { recorded: Vec::new(), stage: Vec::new(), stages: self.stages.clone(), end: self.end };
+        let mut known = Known { recorded: Vec::new(), stages: self.stages.clone(), end: self.end };
         let mut at_home: Vec<(usize, u32)> = Vec::new();
         for (number, stage) in self.stages.iter().enumerate() {
             jobs.push(JobSpec {
@@ -31,7 +31,6 @@ impl Job {
                 known.recorded.resize(task as usize, None);
                 known.recorded.push(Some(*recorded));
             }
-            known.stage.extend(std::iter::repeat_n(number as u32, count as usize));
             let task = |(main, size)| TaskSpec { category, start: 0.0, fetch: 0.0, main, size };
             tasks.extend(stage.tasks.usual().map(task));
         }

@@ -46,7 +46,7 @@ impl Simulator<'_> {
     /// Fills the free slots of all nodes, in the order of [`Open`]; a waiting task goes to the first node.
     fn place_everywhere(&mut self, policy: &Policy<'_>) {
         // a started task may need a copy; other tasks of a recorded job may now run elsewhere
-        let all_again = policy.clones || self.world.known.as_ref().is_some_and(Known::has_homes);
+        let all_again = policy.clones || self.world.has_homes();
         let mut first = self.first_waiting();
         self.open_all(first);
         while let Some(Reverse((.., node))) = self.open.pop() {
@@ -65,7 +65,9 @@ impl Simulator<'_> {
 
     /// Returns the stage whose tasks are launched next; none in a plan of tasks and in a recorded job, whose tasks have homes.
     fn first_waiting(&self) -> Option<usize> {
-        self.world.known.as_ref().filter(|known| !known.has_homes())?;
+        if self.world.known.is_none() || self.world.has_homes() {
+            return None;
+        }
         (0..self.jobs.len()).find(|&job| self.jobs[job].here && self.categories[2 * job].waiting > 0)
     }
 
@@ -123,7 +125,7 @@ impl Simulator<'_> {
         if self.wanted.is_empty() || (policy.slow_nodes > 0.0 && self.is_slow(node, policy.slow_nodes)) {
             return None;
         }
-        let has_room = |known: &Known, task| known.has_room(known.stage(task), node, self.nodes[node].used());
+        let has_room = |known: &Known, task| known.has_room(self.world.job_of(task), node, self.nodes[node].used());
         let elsewhere = |task: &u32| {
             let original = self.tasks[*task as usize].original;
             original != NOBODY
@@ -180,10 +182,10 @@ impl Simulator<'_> {
         } else {
             return None;
         };
-        let task = self.take_again(category, node).or_else(|| self.take_local(category, node)).or_else(|| {
-            let has_homes = self.world.known.as_ref().is_some_and(Known::has_homes);
-            if has_homes { self.take_stranger(category) } else { self.take_next(category) }
-        });
+        let task = self
+            .take_again(category, node)
+            .or_else(|| self.take_local(category, node))
+            .or_else(|| if self.world.has_homes() { self.take_stranger(category) } else { self.take_next(category) });
         self.categories[category].waiting -= u32::from(task.is_some());
         task
     }
@@ -272,7 +274,7 @@ impl Simulator<'_> {
         spec.busy += u32::from(!attempt.idle);
         self.attempts.push(attempt);
         self.running.push(number);
-        self.jobs[self.world.tasks[task as usize].category as usize / 2].slots += 1;
+        self.jobs[self.world.job_of(task)].slots += 1;
         if policy.clones && !is_copy {
             self.request_copy(task);
         }
@@ -349,10 +351,11 @@ impl Simulator<'_> {
 
     /// Returns the work of an attempt of a stage's task that starts on a node after `before` other attempts \[s\].
     fn known_work(&mut self, known: &Known, task: u32, node: usize, before: u32) -> f64 {
-        if let Some(work) = known.recorded_work(task, node).filter(|_| before == 0) {
+        let number = self.world.job_of(task);
+        if let Some(work) = known.recorded_work(number, task, node).filter(|_| before == 0) {
             return work;
         }
-        let stage = &known.stages[known.stage(task)];
+        let stage = &known.stages[number];
         let phases = &stage.spread.phases;
         let (words, slow) = self.words(task, before, phases.len(), stage.stragglers.is_some());
         let parts = phases.iter().zip(stage.spread.means_on(node)).zip(words);

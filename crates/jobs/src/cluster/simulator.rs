@@ -6,7 +6,6 @@
 use std::collections::BinaryHeap;
 
 use crate::cluster::detect::{Category, Finished, Flag, NodeSpeed, RunningTask};
-use crate::cluster::known::Known;
 use crate::cluster::metrics::{Tally, TaskRecord};
 use crate::cluster::next_event::Timers;
 use crate::cluster::node::{NOBODY, Node, Open};
@@ -332,7 +331,7 @@ impl<'w> Simulator<'w> {
 
     /// Returns a time of the driver or of a task in a plan of tasks, rounded to ticks except in a recorded job \[s\].
     pub(super) fn rounded(&self, seconds: f64) -> f64 {
-        if self.world.known.as_ref().is_some_and(Known::has_homes) {
+        if self.world.has_homes() {
             return seconds;
         }
         self.world.tick.seconds(self.world.tick.round(seconds))

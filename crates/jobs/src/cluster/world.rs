@@ -226,6 +226,16 @@ impl World {
         self.local = Local { starts: starts.collect(), tasks: pairs.iter().map(|pair| pair.1).collect() };
     }
 
+    /// Returns true if tasks have homes, as in a recorded job.
+    pub(super) fn has_homes(&self) -> bool {
+        self.known.as_ref().is_some_and(Known::has_homes)
+    }
+
+    /// Returns the job of a task, by its position: the stage, in a job of stages.
+    pub(super) fn job_of(&self, task: u32) -> usize {
+        self.tasks[task as usize].category as usize / 2
+    }
+
     /// Returns the number of slots that a policy reserves for copies on each node.
     pub(super) fn kept_slots(&self, share_for_tasks: f64) -> Vec<u32> {
         kept_slots(self.nodes.iter().map(|node| node.slots), share_for_tasks).collect()

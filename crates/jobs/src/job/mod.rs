@@ -9,6 +9,7 @@
 //! A task's time is the sum of its phases. Each phase has a mean on each machine and a distribution; nothing is a list of typical values, except the
 //! ratios of recorded attempts.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::mapreduce::{LawTable, Stragglers};
@@ -202,6 +203,13 @@ impl Spread {
     /// Returns the mean time of a task on a machine, relative to the usual time.
     pub fn slowness(&self, machine: usize) -> f64 {
         self.means_on(machine).iter().sum()
+    }
+}
+
+impl JobStage {
+    /// Returns the stages before the stage with this `number` that must have finished, each once.
+    pub(crate) fn predecessors(&self, number: usize) -> BTreeSet<usize> {
+        self.after.iter().copied().filter(|&before| before < number).collect()
     }
 }
 

@@ -18,6 +18,8 @@
 //! Guarantees: a replication depends on seed and number only; a task takes the same time on any number of slots and under any policy.
 
 pub(crate) mod draws;
+#[cfg(test)]
+mod fixtures;
 mod gpus;
 mod resume;
 mod slots;

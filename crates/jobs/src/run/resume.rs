@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use crate::job::{Delay, Job};
+use crate::job::{Delay, Job, JobStage};
 use crate::mapreduce::{LawTable, PhaseLaw};
 use crate::run::draws::{DRIVER_STAGES, Draws, Tick};
 use crate::run::slots::{Key, Slots};
@@ -61,10 +61,10 @@ impl ResumedRuns {
             stage.first_groups = usize::from(state.starts_cold);
         }
         let remains = |stage: usize| runs.stages[stage].tasks > 0 || !states[stage].running.is_empty();
-        let left = |after: &Vec<usize>| {
-            (0..job.stages.len()).filter(|before| after.contains(before) && remains(*before)).count()
+        let left = |(number, stage): (usize, &JobStage)| {
+            stage.predecessors(number).into_iter().filter(|&before| remains(before)).count()
         };
-        let before: Vec<usize> = job.stages.iter().map(|stage| left(&stage.after)).collect();
+        let before: Vec<usize> = job.stages.iter().enumerate().map(left).collect();
         runs.stages.iter_mut().zip(before).for_each(|(stage, before)| stage.before = before);
         Some(Self { job: runs, states, end_age_s })
     }
@@ -138,24 +138,11 @@ fn left_of(delay: Delay, mean_s: f64, age_s: f64, p: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapreduce::LawTables;
-    use crate::stages::{PlannedJob, PlannedStage, Wave, job_of};
-
-    fn stage(after: &[usize], waves: &[(u32, f64)], law: &PhaseLaw) -> PlannedStage {
-        PlannedStage {
-            name: "s".into(),
-            after: after.to_vec(),
-            setup_s: 0.0,
-            task_mb: 0.0,
-            waves: waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, ..Wave::default() }).collect(),
-            law: law.clone(),
-            gpu: 0.0,
-        }
-    }
+    use crate::run::fixtures::{self, planned, stage};
+    use crate::stages::PlannedStage;
 
     fn job(slots: u32, stages: Vec<PlannedStage>) -> Job {
-        let job = PlannedJob { name: "j".into(), slots, stages, ..PlannedJob::default() };
-        job_of(&job, &LawTables::default())
+        fixtures::job(&planned(slots, stages))
     }
 
     fn open(running: &[(f64, f64)]) -> StageState {

@@ -3,15 +3,13 @@
 use std::ops::BitOr;
 
 /// A time in ticks and a slot in one number, so that one comparison orders by both. The narrow form has 64 bits, the wide one 128.
-pub(super) trait Key: Copy + Ord + BitOr<Output = Self> {
+/// The key of time 0 and a slot is the slot itself.
+pub(super) trait Key: Copy + Ord + BitOr<Output = Self> + From<u32> {
     /// No slot.
     const NEVER: Self;
 
     /// Combines a time with slot 0; `bits` are the bits of a slot. A time that does not fit sets the highest bit.
     fn at(time: u64, bits: u32) -> Self;
-
-    /// Combines time 0 with a slot.
-    fn slot_key(slot: u32) -> Self;
 
     /// Returns the slot.
     fn slot(self, bits: u32) -> usize;
@@ -32,11 +30,6 @@ impl Key for u64 {
     #[inline]
     fn at(time: u64, bits: u32) -> Self {
         if time >> (63 - bits) == 0 { time << bits } else { 1 << 63 }
-    }
-
-    #[inline]
-    fn slot_key(slot: u32) -> Self {
-        slot.into()
     }
 
     #[inline]
@@ -66,11 +59,6 @@ impl Key for u128 {
     #[inline]
     fn at(time: u64, bits: u32) -> Self {
         Self::from(time) << bits
-    }
-
-    #[inline]
-    fn slot_key(slot: u32) -> Self {
-        slot.into()
     }
 
     #[inline]
@@ -116,7 +104,7 @@ impl<K: Key> Slots<K> {
         self.nodes.clear();
         self.nodes.resize(2 * leaves, K::NEVER);
         for (slot, time) in (0..count).zip(from.into_iter().chain(std::iter::repeat(0))) {
-            self.nodes[leaves + slot as usize] = K::at(time, self.bits) | K::slot_key(slot);
+            self.nodes[leaves + slot as usize] = K::at(time, self.bits) | K::from(slot);
         }
         for node in (1..leaves).rev() {
             self.nodes[node] = self.nodes[2 * node].min(self.nodes[2 * node + 1]);
@@ -165,7 +153,7 @@ mod tests {
             let least = (0..plain.len()).min_by_key(|&slot| (plain[slot], slot)).unwrap();
             assert_eq!((first.slot(slots.bits()), first.time(slots.bits())), (least, plain[least]));
             plain[(slot % count) as usize] = time;
-            slots.set(K::at(time, slots.bits()) | K::slot_key(slot % count));
+            slots.set(K::at(time, slots.bits()) | K::from(slot % count));
         }
     }
 

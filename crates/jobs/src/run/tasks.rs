@@ -89,7 +89,13 @@ impl TaskRuns {
 
     /// Prepares a job in which not every stage needs to have tasks that wait for a slot.
     pub(super) fn of_waiting(job: &Job) -> Option<Self> {
-        let stages: Option<Vec<Stage>> = (0..job.stages.len()).map(|stage| Stage::new(job, stage)).collect();
+        let mut followers: Vec<Vec<usize>> = vec![Vec::new(); job.stages.len()];
+        for (number, stage) in job.stages.iter().enumerate() {
+            stage.predecessors(number).into_iter().for_each(|before| followers[before].push(number));
+        }
+        let stages = job.stages.iter().zip(followers).enumerate();
+        let stages: Option<Vec<Stage>> =
+            stages.map(|(number, (stage, followers))| Stage::new(stage, number, followers)).collect();
         let full_speed =
             job.machines.iter().all(|machine| machine.from_s <= 0.0 && machine.cores >= machine.slots.into());
         let has_slots = job.machines.iter().all(|machine| machine.slots > 0);
@@ -136,12 +142,12 @@ impl TaskRuns {
 
 impl Stage {
     /// Prepares a stage; `None` if its machines are not alike.
-    fn new(job: &Job, number: usize) -> Option<Self> {
-        let JobStage { after, setup, tasks, spread, slots, stragglers, gpu } = &job.stages[number];
+    fn new(stage: &JobStage, number: usize, followers: Vec<usize>) -> Option<Self> {
+        let JobStage { setup, tasks, spread, slots, stragglers, gpu, .. } = stage;
         let Tasks::Groups(groups) = tasks else { return None };
         (spread.are_alike() && slots.is_none()).then(|| Self {
-            before: (0..number).filter(|before| after.contains(before)).count(),
-            followers: (0..job.stages.len()).filter(|&k| job.stages[k].after.contains(&number)).collect(),
+            before: stage.predecessors(number).len(),
+            followers,
             setup: *setup,
             tasks: tasks.count(),
             groups: groups.clone(),
@@ -329,7 +335,7 @@ impl<'a> Progress<'a> {
             let times = ahead.times(job, self, stage, launched);
             for &time in times {
                 let free = slots.first();
-                let start = free.max(ready | K::slot_key(free.slot(bits) as u32));
+                let start = free.max(ready | K::from(free.slot(bits) as u32));
                 if start >= until {
                     break 'launching;
                 }
@@ -419,28 +425,19 @@ impl<'a> Progress<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapreduce::{LawTables, PhaseLaw};
-    use crate::stages::{GpuTask, PlannedJob, PlannedStage, SharedGpus, Wave, job_of, share_gpus};
+    use crate::mapreduce::PhaseLaw;
+    use crate::run::fixtures::{self, planned, stage};
+    use crate::stages::{GpuTask, PlannedJob, SharedGpus, share_gpus};
 
     /// The stages that a stage waits for, and its waves: tasks and their mean time.
     type Made<'a> = (&'a [usize], &'a [(u32, f64)]);
 
     fn job(slots: u32, stages: &[Made<'_>], law: &PhaseLaw) -> PlannedJob {
-        let stage = |(after, waves): &Made<'_>| PlannedStage {
-            name: "s".into(),
-            after: after.to_vec(),
-            setup_s: 0.0,
-            task_mb: 0.0,
-            waves: waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, ..Wave::default() }).collect(),
-            law: law.clone(),
-            gpu: 0.0,
-        };
-        let stages = stages.iter().map(stage).collect();
-        PlannedJob { name: "j".into(), slots, stages, ..PlannedJob::default() }
+        planned(slots, stages.iter().map(|(after, waves)| stage(after, waves, law)).collect())
     }
 
     fn runs(job: &PlannedJob) -> TaskRuns {
-        TaskRuns::new(&job_of(job, &LawTables::default())).unwrap()
+        TaskRuns::new(&fixtures::job(job)).unwrap()
     }
 
     fn run(job: &PlannedJob) -> StageRun {

@@ -70,20 +70,17 @@ pub fn estimate_stages(
     let count = with_copies.as_ref().and_then(|runs| runs.first()).map(|run| run.outcomes.len() as u64);
     run.provenance.cut_short |= count.is_some_and(|count| count < ensemble.replications);
     let samples = &run.samples;
-    let kept = match &with_copies {
+    let copied = with_copies.as_ref().and_then(|runs| runs.last()).map(|run| &run.outcomes);
+    let kept = match copied {
         _ if !ensemble.keep => Vec::new(),
-        Some(runs) => runs.last().map_or(&[][..], |run| &run.outcomes).iter().map(|outcome| outcome.job_s).collect(),
+        Some(outcomes) => outcomes.iter().map(|outcome| outcome.job_s).collect(),
         None => samples.times_s().collect(),
     };
-    let times = match &with_copies {
-        Some(runs) => {
-            let mut with = TickHistogram::default();
-            runs.iter()
-                .next_back()
-                .into_iter()
-                .flat_map(|run| &run.outcomes)
-                .for_each(|run| with.push(ticks_of(run.job_s)));
-            JobTimes::from_histogram(&with, CLOCK.tick(), factor)
+    let times = match copied {
+        Some(outcomes) => {
+            let mut histogram = TickHistogram::default();
+            outcomes.iter().for_each(|outcome| histogram.push(ticks_of(outcome.job_s)));
+            JobTimes::from_histogram(&histogram, CLOCK.tick(), factor)
         }
         None => JobTimes::from_histogram(&samples.passage_histogram, samples.clock.tick(), factor),
     };
