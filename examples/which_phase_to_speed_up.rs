@@ -19,17 +19,21 @@ use tailspn::sensitivity::KnobEffect;
 fn job(phase: Phase, factor: f64) -> Result<Planned, tailspn::Error> {
     let plan = Plan::default();
     let times = phase_times(&plan, &mut || 0.5)?;
-    let mut means_s = Phase::ALL.map(|phase| times.means_of(phase).next().unwrap_or(0.0));
-    means_s[phase.index()] *= factor;
-    let phases = Some(GivenPhases { means_s, maps: Some(plan.maps()), reduces: Some(plan.reduces()) });
+    let mut means_s = [0.0; 9];
+    for phase in plan.phases_of_job() {
+        means_s[phase.number() - 1] = times.means_of(phase).next().unwrap_or(0.0);
+    }
+    means_s[phase.number() - 1] *= factor;
+    let counts = GivenPhases { maps: Some(plan.maps()), reduces: Some(plan.reduces()), ..GivenPhases::default() };
+    let phases = Some(GivenPhases { means_s, ..counts });
     Ok(JobPlan::MapReduce(Box::new(Plan { phases, ..plan })).slots(false))
 }
 
 /// The change of the mean, or of a quantile, if a phase gets 10% shorter [s]: value and half width.
 fn tenths(measure: Measure) -> Result<Vec<(String, [f64; 2])>, tailspn::Error> {
     let mut study = Sensitivity::of_job(job(Phase::Load, 1.0)?)?;
-    for phase in Phase::ALL {
-        let axis = Axis::between(format!("phases.means_s[{}]", phase.index()), 0.1, 10.0);
+    for phase in Plan::default().phases_of_job() {
+        let axis = Axis::between(format!("phases.means_s[{}]", phase.number() - 1), 0.1, 10.0);
         study = study.axis(Axis { name: Some(phase.name().to_owned()), ..axis });
     }
     (study.measure, study.replications, study.plan.sweep.seed) = (measure, Some(20_000), 1);
@@ -46,7 +50,7 @@ fn tenths(measure: Measure) -> Result<Vec<(String, [f64; 2])>, tailspn::Error> {
 fn main() -> Result<(), tailspn::Error> {
     let (means, tails) = (tenths(Measure::Mean)?, tenths(Measure::Quantile(0.95))?);
     println!("a tenth less of   mean [s]                          p95 [s]");
-    for phase in Phase::ALL {
+    for phase in Plan::default().phases_of_job() {
         let exactly = |factor: f64| -> Result<[f64; 2], tailspn::Error> {
             let exact = job(phase, factor)?.estimation().method(EstimateMethod::Exact).run()?;
             Ok([exact.mean().value, exact.quantile(0.95).value])

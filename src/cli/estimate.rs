@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use tailspn::job_time::{EstimateMethod, EstimateSettings, JobEstimate, LateSettings, estimate_job};
+use tailspn::job_time::{EstimateMethod, EstimateSettings, JobEstimate, LateSettings, estimate_job, job_and_net};
 use tailspn::mapreduce::Plan;
 use tailspn::plan::{JobPlan, PlanError};
 use tailspn::report::{ExactBy, JobReport, estimate_report};
@@ -88,7 +88,8 @@ fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &
     terminal.report(&report, &args.print)?;
     advice.iter().for_each(|advice| terminal.tell(advice));
     if let (Some(path), Some(format)) = (&args.export, format) {
-        export_to(&found.net.net, format, true, (path, args.force), terminal)?;
+        let (_, job) = job_and_net(&plan).map_err(|error| estimate_failure(&error))?;
+        export_to(&job.net, format, true, (path, args.force), terminal)?;
     }
     draw_report(&report, &args.plots, args.force, terminal)?;
     Ok(found.simulated.as_ref().map_or(Exit::Success, |simulated| end_of(&simulated.run)))

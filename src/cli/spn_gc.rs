@@ -75,10 +75,7 @@ fn net_of_stages(plan: &StagePlan, args: &SpnGcArgs, terminal: &Terminal) -> Res
 /// from the plan, the input size is set so that it has one split per map task.
 fn apply(args: &SpnGcArgs, plan: &mut Plan) {
     if let Some(means_s) = args.means {
-        let old = plan.phases.take();
-        let maps = old.as_ref().and_then(|phases| phases.maps);
-        let reduces = old.as_ref().and_then(|phases| phases.reduces);
-        plan.phases = Some(GivenPhases { means_s, maps, reduces });
+        plan.phases = Some(GivenPhases { means_s, ..plan.phases.take().unwrap_or_default() });
     }
     match &mut plan.phases {
         Some(phases) => phases.maps = args.maps.or(phases.maps),

@@ -58,6 +58,10 @@ fn options_are_the_keys_of_the_plan_for_every_command() {
     let files = [("job.toml", JOB), ("sweep.toml", SWEEP), ("optimize.toml", OPTIMIZE)];
     let plain = Folder::new(&files);
     let changed = Folder::new(&[("job.toml", CHANGED), files[1], files[2]]);
+    // policies know no GPUs
+    let without = CHANGED.replace("gpus = 1", "gpus = 0");
+    let cpus = Folder::new(&[("job.toml", &without)]);
+    let of_cpus: Vec<&str> = OPTIONS[..OPTIONS.len() - 1].iter().copied().chain(["0"]).collect();
     let commands: BTreeMap<&str, (&str, &[&str])> = BTreeMap::from([
         ("estimate", ("job.toml", &["--reps", "200"][..])),
         ("whatif", ("job.toml", &["--reps", "20"])),
@@ -66,8 +70,10 @@ fn options_are_the_keys_of_the_plan_for_every_command() {
         ("optimize", ("optimize.toml", &[])),
     ]);
     for (command, (file, more)) in commands {
-        let (one, other) = (plain.at(file), changed.at(file));
-        let by_options = result(&with(&with(&[command, &one], more), &OPTIONS));
+        let is_policies = command == "whatif";
+        let (one, other) = (plain.at(file), if is_policies { cpus.at(file) } else { changed.at(file) });
+        let options = if is_policies { &of_cpus[..] } else { &OPTIONS[..] };
+        let by_options = result(&with(&with(&[command, &one], more), options));
         assert_eq!(by_options, result(&with(&[command, &other], more)), "{command}");
         assert_ne!(by_options, result(&with(&[command, &one], more)), "{command}");
     }
@@ -119,14 +125,14 @@ fn options_without_a_meaning_name_those_that_have_one() {
         std::fs::write(&job, text).unwrap();
         shown(&["estimate", &job])
     };
-    let text = own("[job]\ndeadline_s = -5\ninput_mb = 0\n[[cluster.node]]\ngpus = 0\n");
+    let text = own("[job]\ndeadline_s = -5\ninput_mb = 0\n[[cluster.node]]\nhost_cores = 0\n");
     assert!(text.starts_with("exit 3"), "{text}");
     for part in [
         "`job.deadline_s`: -5 is not",
         "(line 2)",
         "`job.input_mb`: 0 is not",
         "(line 3)",
-        "`cluster.node[0].gpus`",
+        "`cluster.node[0].host_cores`",
         "(line 5)",
     ] {
         assert!(text.contains(part), "{part}: {text}");

@@ -35,9 +35,9 @@ fn what_if_runs_what_estimate_runs() {
     let [[estimate, a], [what_if, b]] = means(JOB, "4000", &folder);
     let error = a.hypot(b);
     assert!((what_if - estimate).abs() < 5.0 * error && error < 0.004 * estimate, "{estimate} {what_if} {error}");
-    // the net assigns tasks to workers in advance, by mean times; the cluster simulator gives a free slot the next task
-    let [[estimate, a], [what_if, b]] = means(UNEQUAL, "12000", &folder);
-    assert!(what_if < estimate - 5.0 * a.hypot(b) && what_if > 0.93 * estimate, "{estimate} {what_if}");
+    // workers that differ need the simulation task by task, with the same draws
+    let [[estimate, _], [what_if, _]] = means(UNEQUAL, "4000", &folder);
+    assert!((what_if - estimate).abs() < 1e-6, "{estimate} {what_if}");
 }
 
 /// A plan without a section that decides is a default job of tasks for `whatif` only, which says so.

@@ -304,7 +304,7 @@ fn figures(page: &Value) -> Vec<String> {
 
 const EXPECTED: [&str; 20] = [
     "comparison: compare",
-    "result-1: waterfall critical histogram cdf tail",
+    "result-1: critical waterfall histogram cdf tail",
     "result-2: cdf tail",
     "result-3: waterfall cdf tail",
     "result-4: waterfall histogram cdf tail",

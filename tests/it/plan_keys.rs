@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde_json::Value;
+use tailspn::plan::{Asked, JobPlan, REFUSALS};
 use tailspn::report::PLAN_SCHEMAS;
 
 /// The line of the page after which everything is generated.
@@ -265,4 +266,54 @@ fn the_page_of_plans_has_every_key() {
     }
     let differs = tables.lines().zip(generated.lines()).find(|(is, should)| is != should);
     assert!(tables == generated, "docs/plans.md differs from the schemas: {differs:?}");
+}
+
+/// docs/planning.md has the table of what cannot be combined, row by row.
+#[test]
+fn the_docs_list_what_cannot_be_combined() {
+    let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/planning.md");
+    let text = std::fs::read_to_string(file).unwrap();
+    let (_, table) = text.split_once("| what | cannot be combined with | because |\n|---|---|---|\n").unwrap();
+    let found: Vec<&str> = table.lines().take_while(|line| line.starts_with('|')).collect();
+    let rows: Vec<String> =
+        REFUSALS.iter().map(|row| format!("| {} | {} | {} |", row.what, row.with, row.why)).collect();
+    assert_eq!(found, rows);
+}
+
+/// Each row refuses a plan that has both, and the message names both.
+#[test]
+fn what_cannot_be_combined_is_refused() {
+    let phases = "[job]\ninput_mb = 640\nreduces = 2\n";
+    let node = |keys: &str| format!("{phases}[[cluster.node]]\n{keys}\n");
+    let stages = |more: &str| {
+        format!(
+            "[job]\ninput_mb = 64\nexecutors = 2\ncores = 2\ngpus_per_executor = 1\n{more}\
+             [[stage]]\ngpu = 0.5\ntasks = {{ fixed = 4 }}\ncold = {{ fixed_s = 3 }}\nwarm = {{ fixed_s = 1 }}\n"
+        )
+    };
+    let shared = node("host_cores = 1");
+    let plans = [
+        (format!("{shared}[model]\nslots = false\n"), Asked::Times),
+        (format!("{shared}[speculation]\n"), Asked::Times),
+        (format!("{}[model]\nlocality = 'drawn'\n", node("disk = 'shared'")), Asked::Times),
+        (node("network = 'shared'"), Asked::Policies),
+        (shared.clone(), Asked::Net),
+        (node("gpus = 1"), Asked::Policies),
+        (format!("{}[speculation]\n", node("gpus = 1")), Asked::Times),
+        (format!("{}[stragglers]\n", node("gpus = 1")), Asked::Net),
+        (stages(""), Asked::Net),
+    ];
+    for ((text, asked), row) in plans.iter().zip(&REFUSALS) {
+        let plan = JobPlan::from_toml(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let refusal = plan.refusal(*asked).unwrap_or_else(|| panic!("{text} {asked:?}"));
+        assert_eq!((refusal.what, refusal.with), (row.what, row.with), "{text}");
+    }
+    let refused = |text: &str, asked| JobPlan::from_toml(text).unwrap().refusal(asked).map(|row| row.with);
+    for asked in [Asked::Times, Asked::Net, Asked::Policies] {
+        assert_eq!(refused(&node("gpus = 0"), asked), None);
+        assert_eq!(refused(&node("host_cores = 8"), asked), None, "more cores than slots: nothing is shared");
+    }
+    assert_eq!(refused(&node("gpus = 1"), Asked::Times), None);
+    assert_eq!(refused(&stages(""), Asked::Times), None);
+    assert_eq!(plans.len(), REFUSALS.len());
 }

@@ -819,7 +819,7 @@ fn real_nets_neither_hang_nor_exceed_their_bounds() {
 
 fn job(maps: u64, reduces: u64) -> Net {
     let means_s = [3.0, 0.5, 5.6, 4.0, 0.7, 1.2, 1.9, 3.3, 8.2];
-    let phases = Some(GivenPhases { means_s, maps: Some(maps), reduces: Some(reduces) });
+    let phases = Some(GivenPhases { means_s, maps: Some(maps), reduces: Some(reduces), ..GivenPhases::default() });
     let mut plan = Plan { phases, ..Plan::default() };
     plan.model.slots = false;
     let phases = phase_times(&plan, &mut || 0.5).unwrap();

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tailspn::cluster::{Experiment, PolicyPlan, Replications};
-use tailspn::job::{Delay, Job, JobStage, Machine, Phase, RecordedTask, Spread, TaskGroup, Tasks};
+use tailspn::job::{Delay, Job, JobStage, Machine, Phase, RecordedTask, Spread, Steps, TaskGroup, Tasks};
 use tailspn::mapreduce::{Factors, LawTable, PhaseLaw, Stragglers};
 use tailspn::rng::split;
 use tailspn::run::{RunMemory, TaskRuns};
@@ -14,21 +14,22 @@ fn stage(after: &[usize], groups: &[(u32, f64)], laws: &[(f64, PhaseLaw)]) -> Jo
     let group = |&(tasks, usual_s): &(u32, f64)| TaskGroup { tasks, usual_s, size: 1.0 };
     JobStage {
         after: after.to_vec(),
-        setup: Delay { mean_s: 0.5, varies: true },
+        setup: Delay::of_driver(0.5),
         tasks: Tasks::Groups(groups.iter().map(group).collect()),
         spread: Spread {
             phases: laws.iter().map(|(_, law)| Phase::Law(Arc::new(LawTable::new(law)))).collect(),
             means: laws.iter().map(|(mean, _)| *mean).collect(),
         },
+        overlap: None,
         slots: None,
         stragglers: None,
-        gpu: 0.0,
+        steps: Steps::default(),
     }
 }
 
 fn job(slots: &[u32], stages: Vec<JobStage>) -> Job {
     let machines = slots.iter().map(|slots| Machine::with_slots(*slots)).collect();
-    Job { machines, stages, end: Delay { mean_s: 0.25, varies: true } }
+    Job { machines, stages, end: Delay::of_driver(0.25) }
 }
 
 /// The job times of replications under the policy without copies, by the simulator of policies.
@@ -90,10 +91,10 @@ fn stages_that_become_ready_at_the_same_time_are_served_in_their_order() {
             stage(&[1], &[(8, 2.0)], &one),
         ];
         for (number, stage) in stages.iter_mut().enumerate() {
-            stage.setup = Delay { mean_s: if number == 3 { 0.5 } else { 0.0 }, varies: false };
+            stage.setup = Delay::always(if number == 3 { 0.5 } else { 0.0 });
         }
         for slots in [&[1][..], &[1, 1], &[2, 2]] {
-            let job = Job { end: Delay { mean_s: 0.3, varies: false }, ..job(slots, stages.clone()) };
+            let job = Job { end: Delay::always(0.3), ..job(slots, stages.clone()) };
             assert_eq!(with_policy(&job, 100), without(&job, 100), "{law:?} {slots:?}");
         }
     }

@@ -57,6 +57,13 @@ pub enum Advice {
         /// Energy saved, as a share.
         share: f64,
     },
+    /// The best policy gains only because the spread of task times is assumed: without it, the policy gains less than 1%.
+    OnlyAssumed {
+        /// Name.
+        policy: String,
+        /// Gain as a share of the baseline's job time, with the assumed spread.
+        share: f64,
+    },
     /// No policy helps.
     Leave {
         /// True if all policies delay jobs.
@@ -83,6 +90,22 @@ impl Advice {
                 Self::Take { policy, baseline, earlier_s, half_width_s, share, energy: None, killed }
             }
             Self::Save { .. } => Self::Leave { all_later: false },
+            other => other,
+        }
+    }
+
+    /// Returns the advice for a job whose spread of task times is assumed, from a comparison with the assumed spread and one without any.
+    pub fn of_assumed(comparison: &Comparison, without_spread: &Comparison) -> Self {
+        let helps = |row: &PolicySummary| match &row.job_change {
+            Some(change) => {
+                -change.difference.value > LEAST_SHARE * without_spread.policies[without_spread.baseline].job_s.value
+            }
+            None => false,
+        };
+        match Self::new(comparison) {
+            Self::Take { policy, share, .. } if !without_spread.policies.iter().any(helps) => {
+                Self::OnlyAssumed { policy, share }
+            }
             other => other,
         }
     }
@@ -159,6 +182,12 @@ impl fmt::Display for Advice {
             Self::TooClose { policy, earlier_s, error_s } => write!(
                 f,
                 "leave the policy as it is: the best policy, `{policy}`, gains {earlier_s:.1} s, less than the error of the replay ({error_s:.1} s)"
+            ),
+            Self::OnlyAssumed { policy, share } => write!(
+                f,
+                "none: `{policy}` makes jobs finish {:.1}% earlier if the phases are exponential, which the plan does not state; without any \
+                 spread, no policy gains 1%. Measure how much the times of tasks vary (`model.distribution`)",
+                100.0 * share
             ),
             Self::OneHost => write!(
                 f,

@@ -45,6 +45,9 @@ impl Simulator<'_> {
         tasks.finished.push(took, spec.size);
         let (done, count) = (tasks.done, self.world.categories[category].count);
         let job = category / 2;
+        if self.world.has_overlaps {
+            self.follow_overlaps(job);
+        }
         if done == count {
             self.category_done(category);
         }
@@ -64,6 +67,19 @@ impl Simulator<'_> {
     pub(super) fn whole_time(&self, killed: &Attempt, held: f64) -> f64 {
         let done = self.nodes[killed.node as usize].work - killed.from_work;
         held * ((killed.end_work - killed.from_work) / done).max(1.0)
+    }
+
+    /// Handles the end of a task of a job for the jobs whose delay overlaps with it.
+    fn follow_overlaps(&mut self, job: usize) {
+        let world = self.world;
+        for (next, spec) in world.jobs.iter().enumerate().skip(job + 1) {
+            let Some(from) = spec.overlap.filter(|_| spec.after.contains(&job)) else { continue };
+            let parts: u32 = spec.after.iter().map(|&before| world.categories[2 * before].count).sum();
+            let mut overlap = self.jobs[next].overlap;
+            let part = |number| self.rounded(self.draws().part_s(next, &spec.arrival, number, parts));
+            overlap.task_ended(self.now, from.min(parts), part);
+            self.jobs[next].overlap = overlap;
+        }
     }
 
     /// Handles the end of a category: the last map starts the reduces that wait in their slots; the last task of all ends the job.
@@ -86,7 +102,10 @@ impl Simulator<'_> {
         for next in job + 1..self.jobs.len() {
             let after = &self.world.jobs[next].after;
             if after.contains(&job) && after.iter().all(|&before| !self.jobs[before].time.is_nan()) {
-                self.jobs[next].arrival = self.now + self.arrival_delay(next);
+                self.jobs[next].arrival = match self.world.jobs[next].overlap {
+                    Some(_) => self.jobs[next].overlap.until.max(self.now),
+                    None => self.now + self.arrival_delay(next),
+                };
                 self.set_arrival_timer();
             }
         }

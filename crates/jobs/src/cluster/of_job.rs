@@ -12,13 +12,13 @@ impl Job {
     /// Returns the world of the simulation.
     pub(super) fn world(&self, seed: u64) -> World {
         let (mut jobs, mut categories, mut tasks) = (Vec::new(), Vec::new(), Vec::new());
-        let mut known = Known { recorded: Vec::new(), stages: self.stages.clone(), end: self.end };
+        let mut known = Known { recorded: Vec::new(), stages: self.stages.clone(), end: self.end.clone() };
         let mut at_home: Vec<(usize, u32)> = Vec::new();
         for (number, stage) in self.stages.iter().enumerate() {
             jobs.push(JobSpec {
-                arrival: stage.setup.mean_s,
+                arrival: stage.setup.clone(),
                 after: stage.after.clone(),
-                arrival_varies: stage.setup.varies,
+                overlap: stage.overlap,
                 slow_start: 0,
                 remote_factor: 1.0,
             });
@@ -45,6 +45,7 @@ impl Job {
         };
         World {
             nodes: self.machines.iter().map(node).collect(),
+            has_overlaps: self.stages.iter().any(|stage| stage.overlap.is_some()),
             jobs,
             categories,
             tasks,

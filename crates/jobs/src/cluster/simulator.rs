@@ -14,6 +14,7 @@ use crate::cluster::policy::Policy;
 use crate::cluster::world::World;
 use crate::job::Delay;
 use crate::run::draws::{Draws, Four, MOST_PHASES};
+use crate::run::overlap::Overlap;
 use crate::watch::Watch;
 
 /// Events and detector checks between two checks of the stop condition: some milliseconds.
@@ -127,6 +128,8 @@ pub(super) struct Job {
     pub(super) slots: u32,
     /// Time from submission to end \[s\]; NaN before.
     pub(super) time: f64,
+    /// The delay before it, if this overlaps with the jobs before.
+    pub(super) overlap: Overlap,
 }
 
 /// Random words of four attempts: of each phase, and the uniform numbers that decide which attempts are slow.
@@ -319,14 +322,12 @@ impl<'w> Simulator<'w> {
 
     /// Returns the time from the start, or from the end of the jobs it follows, to the submission of a job \[s\].
     pub(super) fn arrival_delay(&self, job: usize) -> f64 {
-        let spec = &self.world.jobs[job];
-        self.driver_s(job, Delay { mean_s: spec.arrival, varies: spec.arrival_varies })
+        self.driver_s(job, &self.world.jobs[job].arrival)
     }
 
     /// Returns a time of the driver: before a stage, or after the last \[s\].
-    fn driver_s(&self, stage: usize, delay: Delay) -> f64 {
-        let factor = if delay.varies { self.draws().driver(stage) } else { 1.0 };
-        self.rounded(delay.mean_s * factor)
+    fn driver_s(&self, stage: usize, delay: &Delay) -> f64 {
+        self.rounded(self.draws().delay_s(stage, delay))
     }
 
     /// Returns a time of the driver or of a task in a plan of tasks, rounded to ticks except in a recorded job \[s\].
@@ -421,7 +422,7 @@ impl<'w> Simulator<'w> {
         outcome.makespan_s = self.now;
         outcome.energy_j = self.nodes.iter().map(|node| node.energy).sum();
         outcome.job_s = match &self.world.known {
-            Some(known) => self.now + self.driver_s(self.jobs.len(), known.end),
+            Some(known) => self.now + self.driver_s(self.jobs.len(), &known.end),
             None => self.jobs.iter().map(|job| job.time).sum::<f64>() / self.jobs.len() as f64,
         };
         outcome.maps = self.tally(Category::Map);

@@ -7,6 +7,7 @@ use crate::cluster::detect::Category;
 use crate::cluster::known::Known;
 use crate::cluster::plan::{Failure, JobOrder, JobPlan, Noise, Plan, Power, Slowdown};
 use crate::estimate::normal_quantile;
+use crate::job::Delay;
 use crate::mapreduce::Stragglers;
 use crate::rng::{Address, Purpose, split, uniform};
 use crate::run::draws::Tick;
@@ -56,12 +57,12 @@ pub(super) struct CategorySpec {
 /// A job.
 #[derive(Clone, Debug)]
 pub(super) struct JobSpec {
-    /// Submission time \[s\]; for a job that follows other jobs, the delay after their end.
-    pub(super) arrival: f64,
+    /// Submission time; for a job that follows other jobs, the delay after their end.
+    pub(super) arrival: Delay,
+    /// Number of ended tasks of these jobs from which the delay runs, if it overlaps with them.
+    pub(super) overlap: Option<u32>,
     /// Indices of the jobs that must have finished before, each less than this job's index.
     pub(super) after: Vec<usize>,
-    /// True if `arrival` varies from run to run (Erlang, four stages); false if it is constant.
-    pub(super) arrival_varies: bool,
     /// Number of finished maps from which reduces may start.
     pub(super) slow_start: u32,
     /// Factor of the work of a map whose block is on another node.
@@ -73,6 +74,8 @@ pub(super) struct JobSpec {
 pub(super) struct World {
     pub(super) nodes: Vec<NodeSpec>,
     pub(super) jobs: Vec<JobSpec>,
+    /// True if the delay of a job overlaps with the jobs before it.
+    pub(super) has_overlaps: bool,
     /// Two per job: maps, reduces.
     pub(super) categories: Vec<CategorySpec>,
     pub(super) tasks: Vec<TaskSpec>,
@@ -134,6 +137,7 @@ impl World {
         let mut world = Self {
             local: Local::default(),
             jobs: Vec::new(),
+            has_overlaps: false,
             categories: Vec::new(),
             tasks: Vec::new(),
             nodes,
@@ -174,9 +178,9 @@ impl World {
 
     fn add_job(&mut self, job: &JobPlan) {
         self.jobs.push(JobSpec {
-            arrival: job.arrival_s,
+            arrival: Delay::always(job.arrival_s),
+            overlap: None,
             after: Vec::new(),
-            arrival_varies: false,
             slow_start: (job.slowstart * f64::from(job.maps)).ceil() as u32,
             remote_factor: job.remote_factor,
         });

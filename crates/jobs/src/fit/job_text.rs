@@ -35,10 +35,15 @@ impl FittedJob {
 
     /// Returns a line of the default plan with this plan's value.
     fn line(&self, line: &str, section: &str, own: &toml::Value, default: &toml::Value) -> String {
-        let Some((key, rest)) = line.split_once(" = ").filter(|(key, _)| !key.starts_with('#')) else {
+        // a key without a default is a comment of the example
+        let stated = line.strip_prefix("# ").unwrap_or(line);
+        let Some((key, rest)) = stated.split_once(" = ").filter(|(key, _)| !key.contains(['#', ' '])) else {
             return line.to_owned();
         };
         let path = format!("{section}.{key}");
+        if stated != line && at(default, &path).is_some() {
+            return line.to_owned();
+        }
         let Some(value) = at(own, &path) else { return line.to_owned() };
         let meaning = rest.find("# ").map_or("", |from| rest[from + 2..].trim());
         let comment = match self.values.iter().find(|value| value.key == path) {
@@ -102,7 +107,9 @@ mod tests {
         plan.job.split_mb = 0.1;
         plan.cluster.node[0].count = 7;
         plan.cluster.node[0].network_mb_per_s = 90.25;
-        plan.model.distribution.to_gpu = PhaseLaw::Lognormal { cv: 0.25 };
+        plan.model.distribution.map = Some(PhaseLaw::Lognormal { cv: 0.25 });
+        plan.cluster.node[0].gpus = Some(0);
+        plan.profile.measured = vec!["maps".into()];
         plan.model.slots = false;
         let value = FittedValue {
             key: "cluster.node.network_mb_per_s",

@@ -241,8 +241,12 @@ impl Pool<'_> {
             let whole = plan.profile.reduce_cpu_s / plan.reduces() as f64 + plan.framework.reduce_fixed_s;
             (spn_gc::shuffled_mb(plan), whole, plan.framework.reduce_fixed_s)
         };
-        let all: Vec<_> = self.jobs.iter().map(|job| each(&job.plan)).collect();
-        let reduces = self.sum(|plan| plan.reduces() as f64);
+        let plans = self.jobs.iter().map(|job| &job.plan).filter(|plan| plan.reduces() > 0);
+        let all: Vec<_> = plans.map(each).collect();
+        if all.is_empty() {
+            return;
+        }
+        let (n, reduces) = (all.len(), self.sum(|plan| plan.reduces() as f64));
         let mean_mb = self.fitted.plan.profile.map_output_mb / reduces;
         let points: Vec<_> = all.iter().map(|(mb, whole, _)| (*mb, *whole)).collect();
         let starts = all.iter().map(|(_, whole, fixed)| (*fixed, *whole)).collect();
@@ -261,11 +265,11 @@ impl Pool<'_> {
 
     /// Sets the shapes of the delays, from the times of all tasks, each divided by the mean of its job.
     fn laws(&mut self) {
-        for phase in [Phase::Read, Phase::ToGpu, Phase::Merge, Phase::Reduce] {
+        for phase in [Phase::Read, Phase::Map, Phase::Merge, Phase::Reduce] {
             let mut times = Vec::new();
             for job in self.jobs {
                 let tasks =
-                    if phase == Phase::Read || phase == Phase::ToGpu { job.plan.maps() } else { job.plan.reduces() };
+                    if phase == Phase::Read || phase == Phase::Map { job.plan.maps() } else { job.plan.reduces() };
                 match job.plan.model.distribution.get(phase) {
                     PhaseLaw::Empirical { samples } => {
                         let mean = samples.iter().sum::<f64>() / samples.len() as f64;
@@ -278,7 +282,7 @@ impl Pool<'_> {
             let laws = &mut self.fitted.plan.model.distribution;
             match phase {
                 Phase::Read => laws.read = law,
-                Phase::ToGpu => laws.to_gpu = law,
+                Phase::Map => laws.map = Some(law),
                 Phase::Merge => laws.merge = law,
                 _ => laws.reduce = law,
             }

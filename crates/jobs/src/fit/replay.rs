@@ -18,7 +18,7 @@ use crate::fit::observe::{FitError, Span, executed, waits_for};
 use crate::fit::observed_job::is_mapreduce;
 use crate::fit::replay_policies::{Speculation, speculation_of};
 use crate::fit::replay_times::{TimedTask, UsualTimes};
-use crate::job::{Delay, Job, JobStage, Machine, Phase, RecordedTask, Spread, Tasks};
+use crate::job::{Delay, Job, JobStage, Machine, Phase, RecordedTask, Spread, Steps, Tasks};
 use crate::trace::analysis::most_at_once;
 use crate::trace::{Attempt, Format, JobTrace, Metric, Moment, Stage, StageId, StageKind};
 
@@ -368,11 +368,10 @@ impl Maker<'_, '_> {
         };
         let earliest = (0..self.places.names.len()).map(first_launch).fold(f64::INFINITY, f64::min);
         let machine = |node: usize| Machine {
-            slots: self.places.slots[node],
             cores: self.cores(node, share),
             // nodes that appeared with the first one are available from the start
             from_s: Some(first_launch(node)).filter(|from| *from > earliest + PAUSE).unwrap_or(0.0),
-            permits: None,
+            ..Machine::with_slots(self.places.slots[node])
         };
         let mut afters: Vec<Vec<usize>> = Vec::new();
         let mut stages = Vec::new();
@@ -383,15 +382,16 @@ impl Maker<'_, '_> {
             let phases = vec![Phase::Recorded(usual[i].ratios.clone())];
             stages.push(JobStage {
                 after,
-                setup: Delay { mean_s: span.first_launch.seconds_since(before).max(0.0), varies: false },
+                setup: Delay::always(span.first_launch.seconds_since(before).max(0.0)),
+                overlap: None,
                 tasks: Tasks::Recorded(self.tasks(i, share, &usual[i], &busy)),
                 spread: Spread { phases, means: usual[i].slowness.clone() },
                 slots: None,
                 stragglers: None,
-                gpu: 0.0,
+                steps: Steps::default(),
             });
         }
-        let end = Delay { mean_s: end_s, varies: false };
+        let end = Delay::always(end_s);
         Job { machines: (0..self.places.names.len()).map(machine).collect(), stages, end }
     }
 

@@ -16,7 +16,7 @@ use crate::fit::hadoop_conf::{HadoopConf, Setting};
 use crate::fit::observe::FitError;
 use crate::fit::observed_job::{ObservedJob, ObservedMap, ObservedReduce};
 use crate::fit::waits::STARTING_MB;
-use crate::mapreduce::{Plan, Residual};
+use crate::mapreduce::{DISTRIBUTION, MEASURED, Plan, Residual};
 use crate::runs::RunSpread;
 
 /// Minimum data \[MB\] of a task that determines a rate. With less data, opening files and connections takes longer.
@@ -116,6 +116,9 @@ pub fn fit_job(
             what: format!("the log yields no valid plan ({problem})"),
         });
     }
+    let measured = |value: &FittedValue| value.key.strip_prefix("profile.").filter(|key| MEASURED.contains(key));
+    maker.plan.profile.measured = maker.values.iter().filter_map(measured).map(str::to_owned).collect();
+    maker.plan.profile.measured.push(DISTRIBUTION.to_owned());
     maker.values.sort_by_key(|value| ORDER.iter().position(|key| *key == value.key));
     let mut fitted = FittedJob {
         log: job.log.clone(),
@@ -132,10 +135,9 @@ pub fn fit_job(
 }
 
 /// The keys that can be fitted, in the order of a plan.
-const ORDER: [&str; 37] = [
+const ORDER: [&str; 35] = [
     "job.input_mb",
     "job.split_mb",
-    "job.gpu_block_mb",
     "job.reduces",
     "profile.input_mb",
     "profile.maps",
@@ -146,7 +148,6 @@ const ORDER: [&str; 37] = [
     "profile.load_s",
     "profile.map_cpu_s",
     "profile.map_fixed_s",
-    "profile.map_gpu_s",
     "profile.reduce_cpu_s",
     "hadoop.sort_mb",
     "hadoop.sort_spill_percent",
@@ -229,11 +230,8 @@ impl Maker {
             self.tell(key, sum, from);
         }
         let reduces = job.reduces.len();
-        self.plan.job.reduces = reduces.max(1) as u64;
-        if reduces == 0 {
-            self.note("a job without reduces: the plan has one reduce that takes no time");
-        }
-        self.tell("job.reduces", reduces.max(1) as f64, "reduces that succeeded");
+        self.plan.job.reduces = reduces as u64;
+        self.tell("job.reduces", reduces as f64, "reduces that succeeded");
         Ok(())
     }
 
@@ -318,11 +316,8 @@ impl Maker {
                  input may have such splits"
             ));
         }
-        let block = self.plan.job.gpu_block_mb.min(split);
-        if block < self.plan.job.gpu_block_mb {
-            self.plan.job.gpu_block_mb = block;
-            self.tell("job.gpu_block_mb", block, "at most the size of a split");
-        }
+        // a block must fit into a split, although no GPU reads it
+        self.plan.job.gpu_block_mb = self.plan.job.gpu_block_mb.min(split);
     }
 
     /// Sets workers and slots.
@@ -332,6 +327,8 @@ impl Maker {
         (node.count, node.map_slots, node.reduce_slots) =
             (cluster.nodes.max(1), cluster.map_slots, cluster.reduce_slots);
         self.plan.model.slots = true;
+        // logs of Hadoop know no GPU: the map function includes whatever a GPU did
+        self.plan.cluster.node[0].gpus = Some(0);
         let from = "nodes that ran tasks of this log; other nodes also store blocks";
         self.tell("cluster.node.count", cluster.nodes.max(1) as f64, from);
         let from = "largest number at a time on one node of the log; at least 2, Hadoop's default";

@@ -23,9 +23,9 @@ impl Maker {
         );
         self.tell("profile.load_s", job.load_s, from);
         self.plan.profile.map_gpu_s = 0.0;
-        self.tell("profile.map_gpu_s", 0.0, "not in any log: GPU work is included in map_cpu_s");
         self.note(
-            "logs do not record GPU times: map_gpu_s is 0, and map_cpu_s includes GPU work; for a job on GPUs, measure map_gpu_s and subtract it from map_cpu_s",
+            "logs do not record GPU times: the plan has no GPUs (`gpus = 0`), and map_cpu_s includes GPU work; for a job on GPUs, remove `gpus`, measure \
+             map_gpu_s and subtract it from map_cpu_s",
         );
         (self.plan.profile.map_cpu_s, self.plan.profile.reduce_cpu_s) = (0.0, 0.0);
         self.fast_enough(job);
@@ -45,6 +45,9 @@ impl Maker {
         let (plan, node) = (&self.plan, &self.plan.cluster.node[0]);
         let (share, split) = (spn_gc::local_share(plan), spn_gc::test_split_mb(plan));
         let map = map_means(&plan.slots(), node, share, split).iter().sum();
+        if plan.reduces() == 0 {
+            return (map, 0.0);
+        }
         let reduce = spn_gc::shuffle_s(plan, node, share) + spn_gc::merge_s(plan, node) + spn_gc::reduce_s(plan, node);
         (map, reduce)
     }
@@ -103,6 +106,9 @@ impl Maker {
 
     /// Sets T_r, the part of the reduce phase that does not depend on its data, and the shuffle beyond the model.
     fn reduce_times(&mut self, job: &ObservedJob) {
+        if job.reduces.is_empty() {
+            return;
+        }
         let (plan, node) = (&self.plan, &self.plan.cluster.node[0]);
         let beside = spn_gc::reduce_s(plan, node);
         let before = self.beside_s().1 - beside;
@@ -172,12 +178,14 @@ impl Maker {
     /// Sets the distributions of the phases: the observed times.
     fn laws(&mut self, job: &ObservedJob, maps: &Waits, reduces: &Waits) {
         let laws = &mut self.plan.model.distribution;
-        for law in [&mut laws.load, &mut laws.gpu, &mut laws.to_host, &mut laws.spill, &mut laws.shuffle] {
+        for law in
+            [&mut laws.load, &mut laws.to_gpu, &mut laws.gpu, &mut laws.to_host, &mut laws.spill, &mut laws.shuffle]
+        {
             *law = PhaseLaw::Deterministic;
         }
         laws.read = observed_law(&maps.of_launch);
         let times: Vec<f64> = job.maps.iter().map(|map| map.map_s.unwrap_or(map.wall_s)).collect();
-        laws.to_gpu = observed_law(&times);
+        laws.map = Some(observed_law(&times));
         let mut sorted: Vec<&ObservedReduce> = job.reduces.iter().collect();
         sorted.sort_by(|a, b| a.launch_s.total_cmp(&b.launch_s));
         let before = |(reduce, wait): (&&ObservedReduce, &f64)| {

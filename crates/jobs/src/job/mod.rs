@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! [profile], [phases] ──▶ mapreduce::job_of ─┐
-//! [[stage]], fits ──▶ stages::job_of ────────┼─▶ Job ──▶ run::TaskRuns      (no policy)
-//! logs ──▶ fit::replay ──────────────────────┘      └──▶ cluster::Experiment (policies, copies, shared cores)
+//! [[stage]], fits ──▶ stages::job_of ────────┼─▶ Job ──▶ run::JobRuns       (no policy)
+//! logs ──▶ fit::replay ──────────────────────┘      └──▶ cluster::Experiment (policies, copies)
 //! ```
 //!
 //! A task's time is the sum of its phases. Each phase has a mean on each machine and a distribution; nothing is a list of typical values, except the
@@ -25,13 +25,25 @@ pub struct Job {
     pub end: Delay,
 }
 
-/// A time of the driver.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+/// A time between stages, without tasks: a set-up, a shuffle, the end of the job.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Delay {
     /// Mean \[s\].
     pub mean_s: f64,
-    /// True if the time varies, with a standard deviation of half its mean (Erlang, four stages).
-    pub varies: bool,
+    /// Distribution around the mean.
+    pub varies: Varies,
+}
+
+/// Distribution of a [`Delay`] around its mean.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Varies {
+    /// Always the mean.
+    #[default]
+    Not,
+    /// The time of a driver: a standard deviation of half the mean (Erlang, four stages).
+    Driver,
+    /// A distribution with mean 1.
+    Law(Arc<LawTable>),
 }
 
 /// A machine.
@@ -39,8 +51,12 @@ pub struct Delay {
 pub struct Machine {
     /// Tasks that may run at a time, >= 1.
     pub slots: u32,
-    /// Number of tasks that run at full speed, above 0, at most `slots`; if more tasks run, they share the cores.
+    /// Number of tasks that compute at full speed, above 0; if more tasks compute, they share the cores.
     pub cores: f64,
+    /// True if the tasks share the disk, of which one task at a time can use the full rate.
+    pub shares_disk: bool,
+    /// True if the tasks share the network, of which one task at a time can use the full rate.
+    pub shares_network: bool,
     /// Time from which the machine is available \[s\].
     pub from_s: f64,
     /// Tasks that may hold a GPU at a time; none if no task waits for one.
@@ -50,7 +66,12 @@ pub struct Machine {
 impl Machine {
     /// Returns a machine whose tasks run at full speed, from the start.
     pub fn with_slots(slots: u32) -> Self {
-        Self { slots, cores: f64::from(slots), from_s: 0.0, permits: None }
+        Self { slots, cores: f64::from(slots), shares_disk: false, shares_network: false, from_s: 0.0, permits: None }
+    }
+
+    /// Returns true if its tasks never slow each other down and never wait for a GPU.
+    pub(crate) fn is_roomy(&self) -> bool {
+        self.cores >= self.slots.into() && !self.shares_disk && !self.shares_network && self.permits.is_none()
     }
 }
 
@@ -61,6 +82,9 @@ pub struct JobStage {
     pub after: Vec<usize>,
     /// Time from the end of these stages to the first launch.
     pub setup: Delay,
+    /// If the set-up overlaps with the stages before: the number of their ended tasks, >= 1, from which it runs. It has a part for each of these
+    /// tasks, with equal means, one after the other, and none before its task has ended: the shuffle of Hadoop, which copies the outputs of maps.
+    pub overlap: Option<u32>,
     /// Tasks, in the order of their launch.
     pub tasks: Tasks,
     /// Distribution of an attempt's time.
@@ -69,8 +93,55 @@ pub struct JobStage {
     pub slots: Option<Vec<u32>>,
     /// Attempts that are slow independently of their machines.
     pub stragglers: Option<Stragglers>,
-    /// Share of a task's time in which the task holds a GPU, excluding waits for the GPU.
-    pub gpu: f64,
+    /// What a task uses of its machine, step by step; empty if a task needs a core all the time, and nothing else.
+    pub steps: Steps,
+}
+
+/// The steps of a stage's tasks, in their order: parts of phases.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Steps {
+    /// The steps; those of a phase follow each other, in the order of the phases.
+    pub steps: Vec<Step>,
+    /// Share of each step in the time of its phase, on each machine: the steps of the first machine, then of the next. If there are steps of one
+    /// machine only, all machines are alike.
+    pub shares: Vec<f64>,
+}
+
+/// A step of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The phase of which the step is a part.
+    pub phase: usize,
+    /// What the step uses.
+    pub uses: Uses,
+    /// True if the task holds a GPU. From one such step to the next, it keeps the GPU.
+    pub on_gpu: bool,
+}
+
+/// A part of a machine that tasks may share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Uses {
+    /// None of them.
+    Nothing,
+    /// A core.
+    Cores,
+    /// The disk.
+    Disk,
+    /// The network.
+    Network,
+}
+
+impl Steps {
+    /// Returns the share of each step in the time of its phase on a machine.
+    pub(crate) fn shares_on(&self, machine: usize) -> &[f64] {
+        let steps = self.steps.len();
+        if self.shares.len() == steps { &self.shares } else { &self.shares[machine * steps..][..steps] }
+    }
+
+    /// Returns true if tasks hold a GPU for a time.
+    pub(crate) fn use_gpus(&self) -> bool {
+        self.steps.iter().any(|step| step.on_gpu)
+    }
 }
 
 /// The tasks of a stage.
@@ -125,6 +196,22 @@ impl Tasks {
         };
         let of_group = |group: &TaskGroup| std::iter::repeat_n((group.usual_s, group.size), group.tasks as usize);
         groups.iter().flat_map(of_group).chain(recorded.iter().map(|task| (task.usual_s, task.size)))
+    }
+
+    /// Returns the usual time of a task, by its number \[s\].
+    pub(crate) fn usual_of(&self, number: u32) -> f64 {
+        match self {
+            Self::Groups(groups) => {
+                let mut left = number;
+                let found = groups.iter().find(|group| {
+                    let here = left < group.tasks;
+                    left = left.saturating_sub(group.tasks);
+                    here
+                });
+                found.map_or(0.0, |group| group.usual_s)
+            }
+            Self::Recorded(tasks) => tasks[number as usize].usual_s,
+        }
     }
 
     /// Returns the recorded tasks; empty for other tasks.
@@ -207,9 +294,31 @@ impl Spread {
 }
 
 impl JobStage {
+    /// Returns the number of steps of a task: its phases, unless steps are given.
+    pub(crate) fn steps_of_task(&self) -> usize {
+        if self.steps.steps.is_empty() { self.spread.phases.len() } else { self.steps.steps.len() }
+    }
+
+    /// Returns the phase of a step.
+    pub(crate) fn phase_of(&self, step: usize) -> usize {
+        self.steps.steps.get(step).map_or(step, |step| step.phase)
+    }
+
     /// Returns the stages before the stage with this `number` that must have finished, each once.
     pub(crate) fn predecessors(&self, number: usize) -> BTreeSet<usize> {
         self.after.iter().copied().filter(|&before| before < number).collect()
+    }
+}
+
+impl Delay {
+    /// Returns a time that is always the same.
+    pub fn always(mean_s: f64) -> Self {
+        Self { mean_s, varies: Varies::Not }
+    }
+
+    /// Returns a time of a driver.
+    pub fn of_driver(mean_s: f64) -> Self {
+        Self { mean_s, varies: Varies::Driver }
     }
 }
 

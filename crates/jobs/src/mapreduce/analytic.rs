@@ -142,7 +142,7 @@ impl JobTime {
         if plan.waits() {
             return Err(JobTimeError::Slots);
         }
-        if plan.cluster.node.iter().any(|node| node.gpus.is_some()) {
+        if plan.waits_for_gpus() {
             return Err(JobTimeError::Gpus);
         }
         if plan.model.slowstart.is_some() {

@@ -5,13 +5,16 @@
 //! [`crate::cluster`], with the means and distributions of the plan. A task is the sum of its phases; loading and the shuffle come
 //! before the maps and before the reduces.
 
-use crate::job::{Delay, Job, JobStage, Machine, Phase as TaskPhase, Spread, TaskGroup, Tasks};
+use crate::job::{Delay, Job, JobStage, Machine, Phase as TaskPhase, Spread, Step, Steps, TaskGroup, Tasks, Varies};
 use crate::mapreduce::law_quantiles::LawTables;
 use crate::mapreduce::params::{Node, Plan};
+use crate::mapreduce::parts::{Parts, parts};
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_law::PhaseLaw;
+use crate::mapreduce::spn_gc;
 use crate::mapreduce::straggler::{Stragglers, WhichTasks};
 use crate::mapreduce::task_times::{PhaseTimesError, last_map_ratio, phase_times, task_means};
+use crate::mapreduce::uses::Sharing;
 
 /// Minimum mean time of a task \[s\].
 const SHORTEST_S: f64 = 1e-6;
@@ -21,6 +24,7 @@ struct Kind<'a> {
     count: u64,
     after: Vec<usize>,
     setup_s: f64,
+    overlap: Option<u32>,
     /// The phase before the first task.
     setup: Phase,
     phases: &'a [Phase],
@@ -46,8 +50,9 @@ pub fn job_of(plan: &Plan) -> Result<Job, PhaseTimesError> {
         count: plan.maps(),
         after: Vec::new(),
         setup_s: phases.load_s,
+        overlap: None,
         setup: Phase::Load,
-        phases: &[Phase::Read, Phase::ToGpu, Phase::Gpu, Phase::ToHost, Phase::Spill],
+        phases: &Phase::OF_MAP,
         means_s: means.iter().map(|(map, _)| map.to_vec()).collect(),
         slots: |node| node.map_slots,
         others: WhichTasks::Reduces,
@@ -57,17 +62,30 @@ pub fn job_of(plan: &Plan) -> Result<Job, PhaseTimesError> {
         count: plan.reduces(),
         after: vec![0],
         setup_s: phases.shuffle_s,
+        overlap: plan.model.maps_before_shuffle(small(plan.maps()) as usize).map(|maps| small(maps as u64)),
         setup: Phase::Shuffle,
-        phases: &[Phase::Merge, Phase::Reduce],
+        phases: &Phase::OF_REDUCE,
         means_s: means.iter().map(|(_, reduce)| reduce.to_vec()).collect(),
         slots: |node| node.reduce_slots,
         others: WhichTasks::Maps,
         last_ratio: 1.0,
     };
-    let machines = workers(plan).map(|(_, node)| Machine::with_slots(small(node.map_slots.max(node.reduce_slots))));
     let tables = LawTables::default();
-    let stages = vec![stage(maps, plan, &tables), stage(reduces, plan, &tables)];
-    Ok(Job { machines: machines.collect(), stages, end: Delay { mean_s: phases.end_s, varies: false } })
+    let kinds = [maps, reduces].into_iter().filter(|kind| kind.count > 0);
+    let stages = kinds.map(|kind| stage(kind, plan, &tables)).collect();
+    let machines = workers(plan).map(|(_, node)| machine(node)).collect();
+    Ok(Job { machines, stages, end: Delay::always(phases.end_s) })
+}
+
+fn machine(node: &Node) -> Machine {
+    let slots = small(node.map_slots.max(node.reduce_slots));
+    Machine {
+        cores: node.host_cores.unwrap_or(f64::INFINITY).min(f64::from(slots)),
+        shares_disk: node.disk == Sharing::Shared,
+        shares_network: node.network == Sharing::Shared,
+        permits: node.gpus.filter(|gpus| *gpus > 0).map(small),
+        ..Machine::with_slots(slots)
+    }
 }
 
 /// Returns every worker with the number of its kind.
@@ -86,32 +104,72 @@ fn stage(tasks: Kind<'_>, plan: &Plan, tables: &LawTables) -> JobStage {
     let last = TaskGroup { tasks: 1, usual_s: usual_s * tasks.last_ratio, size: tasks.last_ratio };
     let others = TaskGroup { tasks: small(tasks.count).saturating_sub(1), usual_s, size: 1.0 };
     let stragglers = plan.stragglers.clone().filter(|stragglers| stragglers.tasks != tasks.others);
+    let (spread, found) = spread(plan, &tasks, usual_s, tables);
     JobStage {
-        setup: Delay {
-            mean_s: tasks.setup_s,
-            varies: *plan.model.distribution.get(tasks.setup) != PhaseLaw::Deterministic,
-        },
+        setup: delay(tasks.setup_s, plan.model.distribution.get(tasks.setup), tables),
+        overlap: tasks.overlap,
         tasks: Tasks::Groups([others, last].into_iter().filter(|group| group.tasks > 0).collect()),
-        spread: spread(plan, &tasks, usual_s, tables),
+        steps: steps(plan, &tasks, &found),
+        spread,
         slots: Some(slots),
         stragglers: stragglers.map(|stragglers| Stragglers { tasks: WhichTasks::All, ..stragglers }),
         after: tasks.after,
-        gpu: 0.0,
     }
 }
 
-/// Returns the distributions of the phases of a task, and their means on each worker.
-fn spread(plan: &Plan, tasks: &Kind<'_>, usual_s: f64, tables: &LawTables) -> Spread {
+/// Returns the time of a phase of the whole job.
+fn delay(mean_s: f64, law: &PhaseLaw, tables: &LawTables) -> Delay {
+    match law {
+        PhaseLaw::Deterministic => Delay::always(mean_s),
+        law => Delay { mean_s, varies: Varies::Law(tables.get(law)) },
+    }
+}
+
+/// Returns the distributions of the phases of a task, their means on each worker, and the places of these phases among the phases of the kind.
+fn spread(plan: &Plan, tasks: &Kind<'_>, usual_s: f64, tables: &LawTables) -> (Spread, Vec<usize>) {
     let takes_time = |phase: &usize| tasks.means_s.iter().any(|means| means[*phase] > 0.0);
     let found: Vec<usize> = (0..tasks.phases.len()).filter(takes_time).collect();
     if found.is_empty() {
-        return Spread::alike(tables.get(&PhaseLaw::Deterministic));
+        return (Spread::alike(tables.get(&PhaseLaw::Deterministic)), found);
     }
     let law = |phase: &usize| TaskPhase::Law(tables.get(plan.model.distribution.get(tasks.phases[*phase])));
-    let means = |kind: usize| found.iter().map(move |phase| tasks.means_s[kind][*phase] / usual_s);
+    let means = |kind: usize| found.iter().map(|phase| tasks.means_s[kind][*phase] / usual_s).collect::<Vec<_>>();
     let of_workers = || workers(plan).flat_map(|(kind, _)| means(kind)).collect();
-    let means = if plan.cluster.node.len() == 1 { means(0).collect() } else { of_workers() };
-    Spread { phases: found.iter().map(law).collect(), means }
+    let means = if plan.cluster.node.len() == 1 { means(0) } else { of_workers() };
+    (Spread { phases: found.iter().map(law).collect(), means }, found)
+}
+
+/// Returns the steps of a task with the phases `found`; none if tasks share nothing.
+fn steps(plan: &Plan, tasks: &Kind<'_>, found: &[usize]) -> Steps {
+    if !plan.shares_workers() && !plan.waits_for_gpus() {
+        return Steps::default();
+    }
+    let input = (spn_gc::local_share(plan), spn_gc::map_input_mb(plan, 0));
+    let of_kind = |node: &Node, kind: usize| {
+        let of_phase = |phase: &usize| {
+            let whole_s = tasks.means_s[kind][*phase];
+            let share = move |part_s: f64| if whole_s > 0.0 { part_s / whole_s } else { 0.0 };
+            parts(plan, node, tasks.phases[*phase], whole_s, input)
+                .in_order()
+                .map(|(uses, part_s)| (uses, share(part_s)))
+        };
+        found.iter().map(of_phase).collect::<Vec<_>>()
+    };
+    let kinds: Vec<_> = plan.cluster.node.iter().enumerate().map(|(kind, node)| of_kind(node, kind)).collect();
+    let mut made = Vec::new();
+    let mut places = Vec::new();
+    for (place, phase) in found.iter().enumerate() {
+        let on_gpu = plan.waits_for_gpus() && [Phase::ToGpu, Phase::Gpu, Phase::ToHost].contains(&tasks.phases[*phase]);
+        for (part, (uses, _)) in Parts::default().in_order().into_iter().enumerate() {
+            if kinds.iter().any(|shares| shares[place][part].1 > 0.0) {
+                made.push(Step { phase: place, uses, on_gpu });
+                places.push((place, part));
+            }
+        }
+    }
+    let shares = |kind: usize| places.iter().map(|&(place, part)| kinds[kind][place][part].1).collect::<Vec<_>>();
+    let of_workers = || workers(plan).flat_map(|(kind, _)| shares(kind)).collect();
+    Steps { steps: made, shares: if kinds.len() == 1 { shares(0) } else { of_workers() } }
 }
 
 /// Converts a count of a valid plan to 32 bits.

@@ -29,10 +29,12 @@
 //! never `NaN`; tasks, phases and warnings come in task and phase order.
 
 pub mod analytic;
+mod assumed;
 mod attempt_rewards;
 mod attempts;
 mod augmented;
 pub mod chain;
+mod counts;
 pub mod curve;
 mod fate;
 mod framework;
@@ -40,7 +42,9 @@ mod job;
 mod law_quantiles;
 pub mod net;
 mod net_error;
+mod net_names;
 pub mod params;
+mod parts;
 pub mod phase;
 pub mod phase_law;
 mod phase_map;
@@ -54,8 +58,10 @@ pub mod spn_gc;
 pub mod straggler;
 mod task_chain;
 pub mod task_times;
+pub mod uses;
 
 pub use analytic::{JobTime, TaskLaw};
+pub use assumed::{DISTRIBUTION, MEASURED};
 pub use attempt_rewards::{AttemptReward, Machines, attempt_rewards};
 pub use augmented::{AttemptParts, AugmentError, Augmented, CopySlots};
 pub use framework::{Framework, Residual};

@@ -21,9 +21,11 @@
 //! it when it *ends*, and all tasks would read simultaneously. Waiting tasks start in random order; a slot belongs to
 //! all workers of its kind, not to a single worker.
 //!
-//! With `gpus`, a map waits on `waitingGpuj` until the immediate transition `startGpuj` gives it a token of `gpus`
-//! (`gpus1` for the first kind of worker if kinds differ), which `toHostj` gives back. This adds two places per map
-//! task, and one pool.
+//! With `gpus`, phase 3 is two steps: the map function `mapj`, then the copy `toGpuj`. Between them a map waits on `waitingGpuj` until the immediate
+//! transition `startGpuj` gives it a token of `gpus` (`gpus1` for the first kind of worker if kinds differ), which `toHostj` gives back. This adds two
+//! places per map task, and one pool. With `gpus = 0`, a map is `readj`, `mapj` and `spillj`: three places less per map task, and two transitions.
+//!
+//! Without reduces, the immediate transition `commit` moves all tokens of `spilled` to `finished`.
 //!
 //! With `model.slowstart`, the shuffle overlaps with the maps, as in Hadoop. Once a share of the maps has finished, the
 //! shuffle copies the outputs of finished maps one after the other, each in 1/M of the phase's mean time. This adds
@@ -45,6 +47,7 @@ use std::collections::HashMap;
 
 use crate::mapreduce::augmented::AttemptParts;
 use crate::mapreduce::net_error::JobNetError;
+use crate::mapreduce::net_names::{place_before, transition_name};
 use crate::mapreduce::params::Plan;
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_map::{PRIORITY, PhaseMap};
@@ -135,9 +138,11 @@ fn checked(plan: &Plan, phases: &JobPhases) -> Result<Pools, JobNetError> {
     if !problems.is_empty() {
         return Err(JobNetError::Plan(problems));
     }
-    let (maps, reduces) = (phases.maps_s.len(), phases.reduces_s.len());
-    if maps == 0 || reduces == 0 {
-        return Err(JobNetError::NoTask { maps, reduces });
+    if phases.maps_s.is_empty() {
+        return Err(JobNetError::NoTask);
+    }
+    if plan.shares_workers() {
+        return Err(JobNetError::SharedWorkers);
     }
     for phase in Phase::ALL {
         if let Some(mean_s) = phases.means_of(phase).find(|mean| !(mean.is_finite() && *mean >= 0.0)) {
@@ -177,14 +182,14 @@ fn augmented(plan: &Plan, mut job: JobNet) -> Result<JobNet, JobNetError> {
 
 /// The roles of the parts of a net with places `P` and transitions `T`, as in [`JobNet`].
 struct Roles<P, T> {
-    of_phase: [Vec<T>; 9],
+    of_phase: [Vec<T>; 10],
     commit: Option<T>,
     tasks: Vec<Task<P, T>>,
 }
 
 impl<P, T> Default for Roles<P, T> {
     fn default() -> Self {
-        Self { of_phase: [const { Vec::new() }; 9], commit: None, tasks: Vec::new() }
+        Self { of_phase: [const { Vec::new() }; 10], commit: None, tasks: Vec::new() }
     }
 }
 
@@ -210,9 +215,9 @@ struct Draft<'a, S: PartSink> {
 
 /// A kind of task: its phases, the names of its places, and the pools it waits for.
 struct TaskKind<'a, P> {
+    /// The phases to which the means of a task belong, and those of them that the plan has.
     phases: &'a [Phase],
-    /// Name of the place before each phase.
-    places: &'a [&'a str],
+    found: &'a [Phase],
     /// Names of the place and the transition of a task that waits for a slot.
     wait: [&'a str; 2],
     /// Name of a task, without its number.
@@ -222,9 +227,6 @@ struct TaskKind<'a, P> {
     /// Place of the GPUs of each task, if it waits for one; empty if no task waits for one.
     gpus: Vec<Option<P>>,
 }
-
-const MAP_PLACES: [&str; 5] = ["split", "fetched", "onGpu", "computed", "onHost"];
-const REDUCE_PLACES: [&str; 2] = ["shuffled", "merged"];
 
 impl<'a, S: PartSink> Draft<'a, S> {
     fn new(plan: &'a Plan, pools: Pools, net: &'a mut S) -> Self {
@@ -241,7 +243,7 @@ impl<'a, S: PartSink> Draft<'a, S> {
         self.column += 1.0;
         let kind = TaskKind {
             phases: &Phase::OF_MAP,
-            places: &MAP_PLACES,
+            found: self.plan.phases_of_map(),
             wait: ["waitingMap", "startMap"],
             name: "Map",
             slots: self.slots(0, &phases.map_nodes),
@@ -254,11 +256,15 @@ impl<'a, S: PartSink> Draft<'a, S> {
             self.output(&spill, &spilled, 1.0);
         }
         self.column += 1.0;
+        if phases.reduces_s.is_empty() {
+            let timing = end_timing(phases.end_s).unwrap_or(Timing::immediate(1.0, PRIORITY));
+            return vec![self.commit(&spilled, maps, timing)];
+        }
         let shuffle = self.shuffle(phases, &spilled);
         self.column += 1.0;
         let kind = TaskKind {
             phases: &Phase::OF_REDUCE,
-            places: &REDUCE_PLACES,
+            found: &Phase::OF_REDUCE,
             wait: ["waitingReduce", "startReduce"],
             name: "Reduce",
             slots: self.slots(1, &phases.reduce_nodes),
@@ -267,7 +273,12 @@ impl<'a, S: PartSink> Draft<'a, S> {
         let first = self.column;
         let last = self.tasks(&kind, &shuffle, &phases.reduces_s, first);
         match end_timing(phases.end_s) {
-            Some(timing) => vec![self.commit(&last, timing)],
+            Some(timing) => {
+                let reduced = self.place("reduced".into(), 0, middle(last.len()));
+                last.iter().for_each(|reduce| self.output(reduce, &reduced, 1.0));
+                self.column += 1.0;
+                vec![self.commit(&reduced, last.len(), timing)]
+            }
             None => last.iter().enumerate().map(|(r, reduce)| self.done(r, reduce)).collect(),
         }
     }
@@ -279,16 +290,12 @@ impl<'a, S: PartSink> Draft<'a, S> {
         done
     }
 
-    /// Adds the clean-up after the last of the reduces `last`; returns the place of a token when the job is complete.
-    fn commit(&mut self, last: &[S::Transition], timing: Timing) -> S::Place {
-        let row = middle(last.len());
-        let reduced = self.place("reduced".into(), 0, row);
-        for reduce in last {
-            self.output(reduce, &reduced, 1.0);
-        }
-        self.column += 1.0;
+    /// Adds the clean-up after the last task, whose place `ended` then has a token of each of `tasks` tasks; returns the place of a token when the job is
+    /// complete.
+    fn commit(&mut self, ended: &S::Place, tasks: usize, timing: Timing) -> S::Place {
+        let row = middle(tasks);
         let commit = self.transition("commit".into(), timing, row);
-        self.input(&reduced, &commit, last.len() as f64);
+        self.input(ended, &commit, tasks as f64);
         self.column += 1.0;
         let finished = self.place("finished".into(), 0, row);
         self.output(&commit, &finished, 1.0);
@@ -410,7 +417,8 @@ impl<'a, S: PartSink> Draft<'a, S> {
         let gpus = kind.gpus.get(task).and_then(Option::as_ref);
         let mut start = None;
         let mut stages = Vec::with_capacity(kind.phases.len());
-        for ((phase, place), mean_s) in kind.phases.iter().zip(kind.places).zip(means_s) {
+        let means = kind.phases.iter().zip(means_s).filter(|(phase, _)| kind.found.contains(phase));
+        for (phase, mean_s) in means {
             match gpus {
                 Some(gpus) if *phase == Phase::ToGpu => {
                     before =
@@ -420,7 +428,7 @@ impl<'a, S: PartSink> Draft<'a, S> {
                 None if *phase == Phase::ToGpu && !kind.gpus.is_empty() => self.column += 2.0,
                 _ => {}
             }
-            let place = self.place(format!("{place}{number}"), 0, row);
+            let place = self.place(format!("{}{number}", place_before(*phase, kind.found)), 0, row);
             self.output(&before, &place, 1.0);
             self.column += 1.0;
             before = self.phase(*phase, number.clone(), *mean_s, row);
@@ -482,15 +490,6 @@ fn middle(tasks: usize) -> f64 {
     (tasks.min(ROWS_IN_SIGHT) - 1) as f64 / 2.0
 }
 
-/// Returns the id of the phase's transitions, without the task's number: letters only.
-fn transition_name(phase: Phase) -> &'static str {
-    match phase {
-        Phase::ToGpu => "toGpu",
-        Phase::ToHost => "toHost",
-        other => other.name(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -538,6 +537,30 @@ mod tests {
         }
     }
 
+    /// With GPUs for which maps wait, phase 3 is two steps; without GPUs, a map has three phases; without reduces, the job ends with its last map.
+    #[test]
+    fn phases_are_those_of_the_plan() {
+        let text = |gpus: &str, reduces: u64| {
+            format!(
+                "[job]\ninput_mb = 128\nreduces = {reduces}\n[[cluster.node]]\ngpus = {gpus}\n[model]\nslots = false"
+            )
+        };
+        let of_map = |net: &Net| -> Vec<String> {
+            let ids = net.transitions().iter().map(|t| t.id.clone());
+            ids.filter(|id| id.ends_with('1') && !id.starts_with("merge") && !id.starts_with("reduce")).collect()
+        };
+        let gpus = made(&Plan::from_toml(&text("1", 1)).unwrap()).net;
+        assert_eq!(of_map(&gpus), ["read1", "map1", "startGpu1", "toGpu1", "gpu1", "toHost1", "spill1"]);
+        assert_eq!(changes(&gpus, "startGpu1"), expected([("waitingGpu1", -1), ("gpus", -1), ("mapped1", 1)]));
+        let none = made(&Plan::from_toml(&text("0", 1)).unwrap()).net;
+        assert_eq!(of_map(&none), ["read1", "map1", "spill1"]);
+        assert_eq!(changes(&none, "map1"), expected([("fetched1", -1), ("onHost1", 1)]));
+        let map_only = made(&Plan::from_toml(&text("0", 0)).unwrap());
+        assert_eq!(changes(&map_only.net, "commit"), expected([("spilled", -2), ("finished", 1)]));
+        let done: Vec<_> = map_only.done.iter().map(|place| map_only.net.place(*place).id.as_str()).collect();
+        assert_eq!((done, map_only.net.find_transition("shuffle")), (vec!["finished"], None));
+    }
+
     #[test]
     fn parts_passed_on_are_those_of_the_net() {
         let kinds = "[[cluster.node]]\nname = \"a\"\n[[cluster.node]]\nname = \"b\"\ngpu_speed = 0.1\ngpus = 1";
@@ -554,7 +577,7 @@ mod tests {
         }
         let none = JobPhases { maps_s: Vec::new(), ..phase_times(&plan(3, 2), &mut || 0.5).unwrap() };
         let mut parts = NetBuilder::new("");
-        assert!(matches!(job_parts(&plan(3, 2), &none, &mut parts), Err(JobNetError::NoTask { maps: 0, .. })));
+        assert!(matches!(job_parts(&plan(3, 2), &none, &mut parts), Err(JobNetError::NoTask)));
         assert!(parts.places().is_empty());
     }
 
@@ -715,11 +738,11 @@ mod tests {
     fn bad_times_and_plans_are_errors() {
         let mut plan = plan(2, 1);
         let mut phases = phase_times(&plan, &mut || 0.5).unwrap();
-        phases.maps_s[1][2] = -1.0;
+        phases.maps_s[1][3] = -1.0;
         assert_eq!(job_net(&plan, &phases), Err(JobNetError::BadTime { phase: Phase::Gpu, mean_s: -1.0 }));
         phases.maps_s.clear();
-        assert_eq!(job_net(&plan, &phases), Err(JobNetError::NoTask { maps: 0, reduces: 1 }));
-        plan.job.reduces = 0;
+        assert_eq!(job_net(&plan, &phases), Err(JobNetError::NoTask));
+        plan.job.split_mb = 0.0;
         assert!(matches!(job_net(&plan, &phases), Err(JobNetError::Plan(_))));
     }
 }

@@ -15,14 +15,9 @@ pub enum JobNetError {
         /// All problems, at least one.
         Vec<PlanProblem>,
     ),
-    /// There is no map task or no reduce task; there must be one of each.
-    #[error("{maps} map tasks and {reduces} reduce tasks; there must be at least one of each")]
-    NoTask {
-        /// Map tasks.
-        maps: usize,
-        /// Reduce tasks.
-        reduces: usize,
-    },
+    /// There is no map task.
+    #[error("a job without map tasks has no net")]
+    NoTask,
     /// A mean time is negative, infinite or not a number. Take the times from `phase_times`.
     #[error("phase `{phase}` lasts {mean_s} s on average; it must be finite and not negative")]
     BadTime {
@@ -38,6 +33,9 @@ pub enum JobNetError {
     /// Tasks wait for GPUs, and the plan has stragglers or copies. Remove one of the two.
     #[error("stragglers and copies are not modelled for tasks that wait for GPUs; remove `gpus`")]
     GpusOfAttempts,
+    /// Tasks share what their worker has. Simulate the job task by task, or remove the keys.
+    #[error("a net has no tasks that slow each other down; remove `host_cores`, `disk` and `network`")]
+    SharedWorkers,
     /// The plan's stragglers or copies do not fit the net.
     #[error(transparent)]
     Augment(#[from] AugmentError),

@@ -12,6 +12,7 @@ use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_law::PhaseLaw;
 use crate::mapreduce::speculation::Speculation;
 use crate::mapreduce::straggler::Stragglers;
+use crate::mapreduce::uses::{PhaseUses, Sharing, is_zero};
 use crate::plan::{Document, JOB_RENAMES, Loaded, PlanError};
 use crate::runs::RunSpread;
 
@@ -66,7 +67,7 @@ pub struct Job {
     pub split_mb: f64,
     /// D_block, input of one GPU call \[MB\], > 0 and at most `split_mb`. Default 16.
     pub gpu_block_mb: f64,
-    /// R, number of reduce tasks, 1 to 1,000,000. Default 40.
+    /// R, number of reduce tasks, 0 to 1,000,000; without reduces, the job ends with its last map. Default 40.
     pub reduces: u64,
     /// Deadline of the job \[s\], > 0. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,6 +124,10 @@ pub struct Profile {
     pub cpu_speed: f64,
     /// GPU_test, speed of the test job's GPU in the unit of the nodes' `gpu_speed`, > 0. Default 1.
     pub gpu_speed: f64,
+    /// Values that were measured although they equal those of the built-in example, such as `["maps", "map_cpu_s"]`; `distribution` for the distributions of
+    /// the phases. All other values that equal the example's count as assumed. Default none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub measured: Vec<String>,
 }
 
 impl Default for Profile {
@@ -143,6 +148,7 @@ impl Default for Profile {
             reduce_cpu_s: 8.0,
             cpu_speed: 1.0,
             gpu_speed: 1.0,
+            measured: Vec::new(),
         }
     }
 }
@@ -236,10 +242,19 @@ pub struct Node {
     pub map_slots: u64,
     /// Reduce tasks per worker at a time, >= 0. Default 2.
     pub reduce_slots: u64,
-    /// GPUs per worker, >= 1. A map task holds one GPU from phase 3 to phase 5. Default none: no task waits for a GPU,
-    /// as in the paper.
+    /// GPUs per worker. A map task holds one of them from its copy to the GPU to its copy back. 0 if no worker has a GPU: then the phases on the GPU do
+    /// not exist. Default none: no task waits for a GPU, as in the paper.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpus: Option<u64>,
+    /// Cores per worker, > 0, which the tasks on it share when they compute. Default none: tasks do not slow each other down.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_cores: Option<f64>,
+    /// `shared` if the tasks on a worker share its disk. Default `each`: every task has the disk to itself.
+    #[serde(skip_serializing_if = "Sharing::is_each")]
+    pub disk: Sharing,
+    /// `shared` if the tasks on a worker share its network. Default `each`: every task has the network to itself.
+    #[serde(skip_serializing_if = "Sharing::is_each")]
+    pub network: Sharing,
 }
 
 impl Default for Node {
@@ -259,6 +274,9 @@ impl Default for Node {
             map_slots: 4,
             reduce_slots: 2,
             gpus: None,
+            host_cores: None,
+            disk: Sharing::Each,
+            network: Sharing::Each,
         }
     }
 }
@@ -341,6 +359,9 @@ pub struct PhaseLaws {
     pub load: PhaseLaw,
     /// Phase 2 of a map task: reading input from another node.
     pub read: PhaseLaw,
+    /// The map function, where it is a phase of its own: in plans with `gpus`. Default as `to_gpu`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub map: Option<PhaseLaw>,
     /// Phase 3 of a map task: map function on the CPU, and copy to the GPU.
     pub to_gpu: PhaseLaw,
     /// Phase 4 of a map task: computing on the GPU.
@@ -363,6 +384,7 @@ impl PhaseLaws {
         match phase {
             Phase::Load => &self.load,
             Phase::Read => &self.read,
+            Phase::Map => self.map.as_ref().unwrap_or(&self.to_gpu),
             Phase::ToGpu => &self.to_gpu,
             Phase::Gpu => &self.gpu,
             Phase::ToHost => &self.to_host,
@@ -375,16 +397,23 @@ impl PhaseLaws {
 }
 
 /// Phase means given directly, the same for every task.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GivenPhases {
     /// Means of phases 1 to 9 \[s\], each >= 0; 0 skips the phase.
     pub means_s: [f64; 9],
+    /// The part of the third mean in which a map copies data to the GPU and holds it, 0 to that mean; the rest is the map function \[s\]. Only for plans
+    /// with `gpus`. Default 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub copy_s: f64,
+    /// What the phases use of their worker, where its tasks share cores, disk or network.
+    #[serde(default, skip_serializing_if = "PhaseUses::is_default")]
+    pub uses: PhaseUses,
     /// Number of map tasks, 1 to 1,000,000. Default: `job.input_mb / job.split_mb`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub maps: Option<u64>,
-    /// Number of reduce tasks, 1 to 1,000,000. Default: `job.reduces`.
+    /// Number of reduce tasks, 0 to 1,000,000. Default: `job.reduces`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reduces: Option<u64>,
 }
@@ -433,53 +462,6 @@ impl Plan {
     /// Returns the stragglers; with a share of 0 if the plan has none.
     pub fn stragglers_or_none(&self) -> Stragglers {
         self.stragglers.clone().unwrap_or(Stragglers { share: 0.0, ..Stragglers::default() })
-    }
-
-    /// Returns M, the number of map tasks \[PESARO15, Eq. 5\], or `phases.maps` if given. Exact for a plan without problems.
-    pub fn maps(&self) -> u64 {
-        let given = self.phases.as_ref().and_then(|phases| phases.maps);
-        given.unwrap_or_else(|| crate::mapreduce::spn_gc::map_tasks(&self.job))
-    }
-
-    /// Returns R, the number of reduce tasks: `job.reduces`, or `phases.reduces` if given. Exact.
-    pub fn reduces(&self) -> u64 {
-        self.phases.as_ref().and_then(|phases| phases.reduces).unwrap_or(self.job.reduces)
-    }
-
-    /// Returns true if a task may wait for a slot: slots are modelled, and there are fewer slots than tasks,
-    /// or copies use some. Exact.
-    pub fn waits(&self) -> bool {
-        let few = self.map_slots() < self.maps() || self.reduce_slots() < self.reduces();
-        self.model.slots && (few || self.speculation.is_some())
-    }
-
-    /// Returns true if every task could run on every worker and take the same time there. Exact.
-    pub fn has_equal_workers(&self) -> bool {
-        let rates = |node: &Node| Node {
-            name: String::new(),
-            count: 1,
-            map_slots: 1,
-            reduce_slots: 1,
-            gpus: node.gpus.map(|_| 1),
-            ..node.clone()
-        };
-        let nodes = &self.cluster.node;
-        self.phases.is_some() || nodes.windows(2).all(|pair| rates(&pair[0]) == rates(&pair[1]))
-    }
-
-    /// Returns the number of workers over all kinds. Exact.
-    pub fn workers(&self) -> u64 {
-        self.cluster.node.iter().map(|node| node.count).fold(0, u64::saturating_add)
-    }
-
-    /// Returns the number of map slots over all workers. Exact.
-    pub fn map_slots(&self) -> u64 {
-        self.cluster.node.iter().fold(0, |sum, n| sum.saturating_add(n.count.saturating_mul(n.map_slots)))
-    }
-
-    /// Returns the number of reduce slots over all workers. Exact.
-    pub fn reduce_slots(&self) -> u64 {
-        self.cluster.node.iter().fold(0, |sum, n| sum.saturating_add(n.count.saturating_mul(n.reduce_slots)))
     }
 }
 
@@ -555,7 +537,7 @@ mod tests {
         plan.model.distribution.merge = PhaseLaw::Empirical { samples: vec![1.0, 2.5] };
         plan.cluster.node.push(Node { gpu_speed: 2.0, ..Node::default() });
         assert_eq!(Plan::from_toml(&toml::to_string(&plan).unwrap()).unwrap(), plan);
-        let given = GivenPhases { means_s: [1.0; 9], maps: Some(3), reduces: None };
+        let given = GivenPhases { means_s: [1.0; 9], maps: Some(3), ..GivenPhases::default() };
         let text = "[phases]\nmeans_s = [1, 1, 1, 1, 1, 1, 1, 1, 1]\nmaps = 3";
         assert_eq!(Plan::from_toml(text).unwrap().phases, Some(given));
     }
@@ -593,12 +575,12 @@ mod tests {
 
     #[test]
     fn every_bad_value_is_reported_with_its_place() {
-        let text = "[job]\nsplit_mb = 0\nreduces = 0\n[[cluster.node]]\n[[cluster.node]]\ngpu_speed = -1.0\n\
+        let text = "[job]\nsplit_mb = 0\nreduces = 1000001\n[[cluster.node]]\n[[cluster.node]]\ngpu_speed = -1.0\n\
                     [model.distribution]\nread = { erlang = 0 }";
         let found: Vec<_> = problems(text).into_iter().map(|p| (p.key, p.span.map(|s| &text[s]))).collect();
         let expected = [
             ("job.split_mb", "0"),
-            ("job.reduces", "0"),
+            ("job.reduces", "1000001"),
             ("cluster.node[1].gpu_speed", "-1.0"),
             ("model.distribution.read", "{ erlang = 0 }"),
         ];

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// One of the nine phases of SPN-GC \[PESARO15, Sec. II\].
+/// One of the nine phases of SPN-GC, or a part of the third, \[PESARO15, Sec. II\].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
     /// 1: load the user's program, split the input. Once per job.
@@ -23,13 +23,17 @@ pub enum Phase {
     Merge,
     /// 9: reduce function. Once per reduce task.
     Reduce,
+    /// The map function on the CPU, as a phase of its own: the first step of phase 3 where maps wait for a GPU, because they hold it from the copy on; all
+    /// of phase 3 where there are no GPUs. Once per map task.
+    Map,
 }
 
 impl Phase {
-    /// All phases, 1 to 9.
-    pub const ALL: [Self; 9] = [
+    /// All phases, in the order in which a job goes through them.
+    pub const ALL: [Self; 10] = [
         Self::Load,
         Self::Read,
+        Self::Map,
         Self::ToGpu,
         Self::Gpu,
         Self::ToHost,
@@ -39,20 +43,23 @@ impl Phase {
         Self::Reduce,
     ];
 
-    /// The phases of a map task, 2 to 6.
-    pub const OF_MAP: [Self; 5] = [Self::Read, Self::ToGpu, Self::Gpu, Self::ToHost, Self::Spill];
+    /// The phases of a map task. No plan has all of them: see [`Plan::phases_of_map`](crate::mapreduce::Plan::phases_of_map).
+    pub const OF_MAP: [Self; 6] = [Self::Read, Self::Map, Self::ToGpu, Self::Gpu, Self::ToHost, Self::Spill];
 
     /// The phases of a reduce task, 8 and 9.
     pub const OF_REDUCE: [Self; 2] = [Self::Merge, Self::Reduce];
 
-    /// Returns the position in [`Phase::ALL`], 0 to 8.
+    /// Returns a number below that of [`Phase::ALL`], different for each phase.
     pub fn index(self) -> usize {
         self as usize
     }
 
-    /// Returns the paper's number, 1 to 9.
+    /// Returns the paper's number, 1 to 9; the map function is in 3.
     pub fn number(self) -> usize {
-        self.index() + 1
+        match self {
+            Self::Map => Self::ToGpu.number(),
+            other => other.index() + 1,
+        }
     }
 
     /// Returns the key of the phase in a plan's `[model.distribution]`, which is also its name in reports.
@@ -67,6 +74,7 @@ impl Phase {
             Self::Shuffle => "shuffle",
             Self::Merge => "merge",
             Self::Reduce => "reduce",
+            Self::Map => "map",
         }
     }
 }
@@ -84,8 +92,8 @@ mod tests {
     #[test]
     fn phases_are_numbered_as_in_the_paper() {
         let numbers: Vec<usize> = Phase::ALL.iter().map(|p| p.number()).collect();
-        assert_eq!(numbers, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
-        assert_eq!(Phase::OF_MAP.map(Phase::number), [2, 3, 4, 5, 6]);
+        assert_eq!(numbers, [1, 2, 3, 3, 4, 5, 6, 7, 8, 9]);
+        assert_eq!(Phase::OF_MAP.map(Phase::number), [2, 3, 3, 4, 5, 6]);
         assert_eq!(Phase::OF_REDUCE.map(Phase::number), [8, 9]);
     }
 }

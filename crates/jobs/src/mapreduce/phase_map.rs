@@ -3,10 +3,10 @@
 use crate::mapreduce::phase::Phase;
 use crate::net::TransitionId;
 
-/// The transitions of each of the nine phases, in task order.
+/// The transitions of each phase, in task order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PhaseMap {
-    pub(super) of_phase: [Vec<TransitionId>; 9],
+    pub(super) of_phase: [Vec<TransitionId>; 10],
     /// The clean-up after the last reduce, if the job has one.
     pub(super) commit: Option<TransitionId>,
 }
@@ -17,9 +17,10 @@ impl PhaseMap {
         &self.of_phase[phase.index()]
     }
 
-    /// Returns the phases, 1 to 9, with their transitions.
+    /// Returns the phases of the job with their transitions.
     pub fn iter(&self) -> impl Iterator<Item = (Phase, &[TransitionId])> {
-        Phase::ALL.into_iter().map(|phase| (phase, self.transitions(phase)))
+        let all = Phase::ALL.into_iter().map(|phase| (phase, self.transitions(phase)));
+        all.filter(|(_, transitions)| !transitions.is_empty())
     }
 }
 

@@ -3,6 +3,7 @@
 //! Defines the ranges. It reports every problem, not only the first, each with the key's path.
 
 use crate::cluster::check_policies;
+use crate::mapreduce::assumed::{DISTRIBUTION, MEASURED};
 use crate::mapreduce::params::{Cluster, GivenPhases, Hadoop, Job, Node, Plan, Profile};
 use crate::mapreduce::phase::Phase;
 use crate::plan::problem::short;
@@ -97,7 +98,7 @@ fn check_job(job: &Job, phases: Option<&GivenPhases>, to: &mut Checker) {
         let [block, split] = [job.gpu_block_mb, job.split_mb].map(short);
         to.add("gpu_block_mb", format!("a GPU block of {block} MB does not fit into a split of {split} MB"));
     }
-    to.some("reduces", job.reduces, "reduce tasks", MAX_TASKS);
+    to.count("reduces", job.reduces, "reduce tasks", 0, MAX_TASKS);
     if let Some(deadline) = job.deadline_s {
         to.positive("deadline_s", deadline);
     }
@@ -119,6 +120,11 @@ fn check_profile(profile: &Profile, to: &mut Checker) {
     to.not_negative("reduce_cpu_s", profile.reduce_cpu_s);
     to.positive("cpu_speed", profile.cpu_speed);
     to.positive("gpu_speed", profile.gpu_speed);
+    for (i, key) in profile.measured.iter().enumerate() {
+        if !MEASURED.contains(&key.as_str()) && key != DISTRIBUTION {
+            to.add(&format!("measured[{i}]"), format!("{key:?} is none of {}, {DISTRIBUTION}", MEASURED.join(", ")));
+        }
+    }
 }
 
 fn check_hadoop(hadoop: &Hadoop, to: &mut Checker) {
@@ -141,11 +147,16 @@ fn check_cluster(plan: &Plan, cluster: &Cluster, to: &mut Checker) {
     to.some("node", plan.workers(), "workers", MAX_WORKERS);
     if to.problems.len() == found {
         to.some("node", plan.map_slots(), "map slots", u64::from(u32::MAX));
-        to.some("node", plan.reduce_slots(), "reduce slots", u64::from(u32::MAX));
+        let least = u64::from(plan.reduces() > 0);
+        to.count("node", plan.reduce_slots(), "reduce slots", least, u64::from(u32::MAX));
     }
     let waiting = cluster.node.iter().filter(|node| node.gpus.is_some()).count();
     if plan.phases.is_some() && waiting > 0 && waiting < cluster.node.len() {
         to.add("node", "with given means, either all kinds of workers or none must have `gpus`");
+    }
+    let without = cluster.node.iter().filter(|node| node.gpus == Some(0)).count();
+    if without > 0 && without < cluster.node.len() {
+        to.add("node", "either all kinds of workers or none must have `gpus = 0`: a map needs a GPU or it does not");
     }
     for (i, node) in cluster.node.iter().enumerate() {
         to.section = format!("cluster.node[{i}]");
@@ -165,7 +176,10 @@ fn check_node(node: &Node, to: &mut Checker) {
     to.positive("cpu_speed", node.cpu_speed);
     to.positive("gpu_speed", node.gpu_speed);
     if let Some(gpus) = node.gpus {
-        to.some("gpus", gpus, "GPUs", u64::from(u32::MAX));
+        to.count("gpus", gpus, "GPUs", 0, u64::from(u32::MAX));
+    }
+    if let Some(cores) = node.host_cores {
+        to.positive("host_cores", cores);
     }
 }
 
@@ -174,11 +188,13 @@ fn check_phases(phases: &GivenPhases, to: &mut Checker) {
     for (i, mean) in phases.means_s.iter().enumerate() {
         to.not_negative(&format!("means_s[{i}]"), *mean);
     }
+    let [_, _, third, ..] = phases.means_s;
+    to.range("copy_s", phases.copy_s, (0.0..=third).contains(&phases.copy_s), "between 0 and the third of `means_s`");
     if let Some(maps) = phases.maps {
         to.some("maps", maps, "map tasks", MAX_TASKS);
     }
     if let Some(reduces) = phases.reduces {
-        to.some("reduces", reduces, "reduce tasks", MAX_TASKS);
+        to.count("reduces", reduces, "reduce tasks", 0, MAX_TASKS);
     }
 }
 
@@ -243,7 +259,7 @@ mod tests {
             faults(|p| (p.job.input_mb, p.job.split_mb, p.job.gpu_block_mb) = (1e300, 1e-300, 1e-300)),
             ["`job.input_mb`: inf map tasks; at most 1000000 are allowed"]
         );
-        let given = GivenPhases { means_s: [1.0; 9], maps: Some(2), reduces: Some(1) };
+        let given = GivenPhases { means_s: [1.0; 9], maps: Some(2), reduces: Some(1), ..GivenPhases::default() };
         let changed = |p: &mut Plan| (p.job.input_mb, p.phases) = (64.0 * 1_000_001.0, Some(given));
         assert_eq!(faults(changed), Vec::<String>::new());
     }
@@ -251,7 +267,7 @@ mod tests {
     #[test]
     fn all_problems_come_at_once_in_section_order() {
         let found = faults(|p| {
-            p.phases = Some(GivenPhases { means_s: [-1.0; 9], maps: Some(0), reduces: Some(0) });
+            p.phases = Some(GivenPhases { means_s: [-1.0; 9], maps: Some(0), ..GivenPhases::default() });
             p.hadoop.sort_record_percent = 1.0;
             p.profile.cpu_speed = 0.0;
         });

@@ -17,6 +17,8 @@ pub struct JobShape {
     name: String,
     /// Map tasks and reduce tasks.
     tasks: [usize; 2],
+    /// The phases of a map task.
+    of_map: &'static [Phase],
     /// Pools for which tasks wait, and the kind of worker of each task; none if no task waits.
     pools: Option<(Pools, [Vec<usize>; 2])>,
     /// Tasks with equal times; none if no task waits.
@@ -42,11 +44,11 @@ struct Likeness {
 /// nets, so the nets fold in the same way.
 pub fn job_shape(plan: &Plan, phases: &JobPhases) -> Option<JobShape> {
     let tasks = [phases.maps_s.len(), phases.reduces_s.len()];
-    if plan.stragglers.is_some() || plan.speculation.is_some() || tasks.contains(&0) {
+    if plan.stragglers.is_some() || plan.speculation.is_some() || tasks[0] == 0 {
         return None;
     }
     let mut at_once = Vec::new();
-    for mean_s in Phase::ALL.into_iter().flat_map(|phase| firing_means(plan, phases, phase)) {
+    for mean_s in plan.phases_of_job().into_iter().flat_map(|phase| firing_means(plan, phases, phase)) {
         if !(mean_s.is_finite() && mean_s >= 0.0) {
             return None;
         }
@@ -55,9 +57,18 @@ pub fn job_shape(plan: &Plan, phases: &JobPhases) -> Option<JobShape> {
     at_once.push(end_timing(phases.end_s).is_none());
     let pools = Some(pools_of(plan, phases).ok()?).filter(|pools| *pools != Pools::default());
     let pools = pools.map(|pools| (pools, [phases.map_nodes.clone(), phases.reduce_nodes.clone()]));
-    let equal = pools.is_some().then(|| Phase::ALL.map(|phase| likeness(plan, phases, phase)).into());
+    let equal =
+        pools.is_some().then(|| plan.phases_of_job().into_iter().map(|phase| likeness(plan, phases, phase)).collect());
     let slowstart = plan.model.maps_before_shuffle(tasks[0]);
-    Some(JobShape { name: plan.job.name.clone(), tasks, pools, equal, slowstart, at_once })
+    Some(JobShape {
+        name: plan.job.name.clone(),
+        tasks,
+        of_map: plan.phases_of_map(),
+        pools,
+        equal,
+        slowstart,
+        at_once,
+    })
 }
 
 fn likeness(plan: &Plan, phases: &JobPhases, phase: Phase) -> Likeness {
@@ -73,7 +84,7 @@ pub fn timings(plan: &Plan, phases: &JobPhases, of: &PhaseMap) -> Vec<(Transitio
         let means = firing_means(plan, phases, phase).map(move |mean_s| timing_of(plan, phase, mean_s));
         of.transitions(phase).iter().copied().zip(means)
     };
-    Phase::ALL.into_iter().flat_map(of_phase).chain(of.commit.zip(end_timing(phases.end_s))).collect()
+    plan.phases_of_job().into_iter().flat_map(of_phase).chain(of.commit.zip(end_timing(phases.end_s))).collect()
 }
 
 /// Returns the clean-up after the last task, of fixed length; none if it takes no time.

@@ -64,7 +64,7 @@ pub(super) struct Pools {
 
 /// Returns the pools that the tasks of a plan wait for.
 pub(super) fn pools_of(plan: &Plan, phases: &JobPhases) -> Result<Pools, JobNetError> {
-    let has_gpus = plan.cluster.node.iter().any(|node| node.gpus.is_some());
+    let has_gpus = plan.waits_for_gpus();
     if !plan.model.slots && !has_gpus {
         return Ok(Pools::default());
     }
@@ -156,7 +156,7 @@ mod tests {
         plan.cluster.node[0].gpus = Some(1);
         let job = made(&plan);
         assert_eq!((tokens(&job, "gpus"), tokens(&job, "mapSlots")), (Some(4), None));
-        assert_eq!((job.net.places().len(), job.net.transitions().len()), (23 + 3 + 1, 21 + 3));
+        assert_eq!((job.net.places().len(), job.net.transitions().len()), (23 + 3 + 3 + 1, 21 + 3 + 3));
         let positions: std::collections::BTreeSet<_> =
             job.net.places().iter().filter_map(|p| p.position).map(|p| (p.x.to_bits(), p.y.to_bits())).collect();
         assert_eq!(positions.len(), job.net.places().len());
@@ -166,7 +166,7 @@ mod tests {
         // given means are the same on every kind of worker: a map could go to a worker where it does not wait
         let mut plan = fast_and_slow();
         plan.cluster.node[0].gpus = Some(2);
-        plan.phases = Some(crate::mapreduce::params::GivenPhases { means_s: [1.0; 9], maps: None, reduces: None });
+        plan.phases = Some(crate::mapreduce::params::GivenPhases { means_s: [1.0; 9], ..Default::default() });
         assert_eq!(plan.problems()[0].key, "cluster.node");
     }
 

@@ -139,11 +139,18 @@ pub fn read_s(node: &Node, a: f64, split: f64) -> f64 {
 /// The printed equation has T_m of the test job's split and D_block/GW for any split. The blocks are the blocks of
 /// [`gpu_s`]. Source: \[PESARO15, Eq. 8\].
 pub fn to_gpu_s(plan: &Plan, node: &Node, split: f64) -> f64 {
+    map_s(plan, node, split) + copy_to_gpu_s(plan, node, split)
+}
+
+/// Returns the part of [`to_gpu_s`] before the copy: the map function on `split` MB \[s\].
+pub fn map_s(plan: &Plan, node: &Node, split: f64) -> f64 {
+    split / node.disk_read_mb_per_s + split / node.memory_read_mb_per_s + cpu_ratio(plan, node) * map_cpu_s(plan, split)
+}
+
+/// Returns the part of [`to_gpu_s`] in which data are copied to the GPU \[s\].
+pub fn copy_to_gpu_s(plan: &Plan, node: &Node, split: f64) -> f64 {
     let blocks = if is_printed(plan) { 1.0 } else { split / test_split_mb(plan) };
-    split / node.disk_read_mb_per_s
-        + split / node.memory_read_mb_per_s
-        + cpu_ratio(plan, node) * map_cpu_s(plan, split)
-        + blocks * plan.job.gpu_block_mb / node.gpu_write_mb_per_s
+    blocks * plan.job.gpu_block_mb / node.gpu_write_mb_per_s
 }
 
 /// Returns the mean time of phase 4, GPU computing on `split` MB \[s\].
@@ -322,16 +329,20 @@ pub fn merge_s(plan: &Plan, node: &Node) -> f64 {
 pub fn reduce_s(plan: &Plan, node: &Node) -> f64 {
     let profile = &plan.profile;
     let size = shuffled_mb(plan);
-    let on_gpu = if plan.model.reduce_on_gpu {
-        gpu_rounds_s(plan, node, size, node.gpu_write_mb_per_s) + size / node.gpu_read_mb_per_s
-    } else {
-        0.0
-    };
     let output = plan.job.input_mb / (profile.input_mb * plan.reduces() as f64) * profile.reduce_output_mb;
     size / node.memory_read_mb_per_s
-        + on_gpu
+        + reduce_gpu_s(plan, node)
         + shuffled_ratio(plan) * cpu_ratio(plan, node) * profile.reduce_cpu_s
         + output * (1.0 / node.disk_write_mb_per_s + 1.0 / node.memory_read_mb_per_s)
+}
+
+/// Returns the GPU's part of [`reduce_s`] \[s\]; 0 unless `model.reduce_on_gpu`.
+pub fn reduce_gpu_s(plan: &Plan, node: &Node) -> f64 {
+    if !plan.model.reduce_on_gpu {
+        return 0.0;
+    }
+    let size = shuffled_mb(plan);
+    gpu_rounds_s(plan, node, size, node.gpu_write_mb_per_s) + size / node.gpu_read_mb_per_s
 }
 
 #[cfg(test)]

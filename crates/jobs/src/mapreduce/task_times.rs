@@ -5,8 +5,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::mapreduce::framework::Slots;
-use crate::mapreduce::params::{Locality, Node, Plan};
+use crate::mapreduce::counts::Slots;
+use crate::mapreduce::params::{GivenPhases, Locality, Node, Plan};
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_law::PhaseLaw;
 use crate::mapreduce::spn_gc;
@@ -20,11 +20,12 @@ const FAR_SPLIT: f64 = 4.0;
 pub struct JobPhases {
     /// Phase 1 \[s\], >= 0.
     pub load_s: f64,
-    /// Phases 2 to 6 of each map task \[s\], >= 0. One entry per map task, at least one.
-    pub maps_s: Vec<[f64; 5]>,
+    /// The phases of each map task, in the order of [`Phase::OF_MAP`] \[s\], >= 0; 0 for a phase that the plan does not have. One entry per map task, at
+    /// least one.
+    pub maps_s: Vec<[f64; 6]>,
     /// Phase 7 \[s\], >= 0.
     pub shuffle_s: f64,
-    /// Phases 8 and 9 of each reduce task \[s\], >= 0. One entry per reduce task, at least one.
+    /// Phases 8 and 9 of each reduce task \[s\], >= 0. One entry per reduce task.
     pub reduces_s: Vec<[f64; 2]>,
     /// Time after the last task \[s\], >= 0: the clean-up, and the time added by `[residual]`.
     pub end_s: f64,
@@ -186,8 +187,8 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
     if let Some(given) = &plan.phases {
         let map_nodes = placement(nodes, maps, |node| node.map_slots, None);
         let reduce_nodes = placement(nodes, reduces, |node| node.reduce_slots, None);
-        let [load_s, a, b, c, d, e, shuffle_s, f, g] = given.means_s;
-        let (maps_s, reduces_s) = (vec![[a, b, c, d, e]; maps], vec![[f, g]; reduces]);
+        let ([load_s, .., shuffle_s, f, g], map_s) = (given.means_s, given_map_s(plan, given));
+        let (maps_s, reduces_s) = (vec![map_s; maps], vec![[f, g]; reduces]);
         let mut phases = JobPhases {
             load_s,
             maps_s,
@@ -212,11 +213,15 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
     let map = |(j, (kind, a)): (usize, (&usize, &f64))| {
         map_means(&slots, &nodes[*kind], *a, spn_gc::map_input_mb(plan, j as u64))
     };
-    let maps_s: Vec<[f64; 5]> = map_nodes.iter().zip(&shares).enumerate().map(map).collect();
+    let maps_s: Vec<[f64; 6]> = map_nodes.iter().zip(&shares).enumerate().map(map).collect();
     let shuffle_share = shares.iter().sum::<f64>() / maps as f64;
     let shuffle = |kind: &usize| spn_gc::shuffle_s(plan, &nodes[*kind], shuffle_share);
     let map_s = maps_s.iter().flatten().sum::<f64>() / maps as f64;
-    let times: Vec<f64> = nodes.iter().map(|node| reduce_means(&slots, node, map_s).iter().sum()).collect();
+    // without reduces, their data would be divided among none
+    let times: Vec<f64> = match reduces {
+        0 => Vec::new(),
+        _ => nodes.iter().map(|node| reduce_means(&slots, node, map_s).iter().sum()).collect(),
+    };
     let reduce_nodes = placement(nodes, reduces, |node| node.reduce_slots, Some(&times));
     let reduce = |kind: &usize| reduce_means(&slots, &nodes[*kind], map_s);
     let mut phases = JobPhases {
@@ -235,31 +240,47 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
 
 /// Returns the means of phases 2 to 6 of a map with a whole split, and of phases 8 and 9 of a reduce \[s\], for each
 /// kind of worker. The map input has the mean local share.
-pub(crate) fn task_means(plan: &Plan) -> Vec<([f64; 5], [f64; 2])> {
+pub(crate) fn task_means(plan: &Plan) -> Vec<([f64; 6], [f64; 2])> {
     let (slots, share) = (plan.slots(), spn_gc::local_share(plan));
     let of_node = |node: &Node| match &plan.phases {
         Some(given) => {
-            let [_, a, b, c, d, e, _, f, g] = given.means_s;
-            ([a, b, c, d, e], [f, g])
+            let [.., f, g] = given.means_s;
+            (given_map_s(plan, given), [f, g])
         }
         None => {
             let map = map_means(&slots, node, share, spn_gc::map_input_mb(plan, 0));
-            (map, reduce_means(&slots, node, map.iter().sum()))
+            (map, if plan.reduces() == 0 { [0.0; 2] } else { reduce_means(&slots, node, map.iter().sum()) })
         }
     };
     plan.cluster.node.iter().map(of_node).collect()
 }
 
-/// Returns the means of phases 2 to 6 of a map task of `split` MB on `node`; the share `a` of the input is local.
-pub(crate) fn map_means(slots: &Slots<'_>, node: &Node, a: f64, split: f64) -> [f64; 5] {
+/// Returns the means of the phases of a map task of `split` MB on `node`; the share `a` of the input is local.
+pub(crate) fn map_means(slots: &Slots<'_>, node: &Node, a: f64, split: f64) -> [f64; 6] {
     let plan = slots.plan;
-    [
-        spn_gc::read_s(node, a, split) + slots.map_wait_s(),
-        spn_gc::to_gpu_s(plan, node, split),
-        spn_gc::gpu_s(plan, node, split),
-        spn_gc::to_host_s(node, split),
-        spn_gc::spill_s(plan, node, split),
-    ]
+    let read_s = spn_gc::read_s(node, a, split) + slots.map_wait_s();
+    let spill_s = spn_gc::spill_s(plan, node, split);
+    if plan.has_no_gpus() {
+        return [read_s, spn_gc::map_s(plan, node, split), 0.0, 0.0, 0.0, spill_s];
+    }
+    let [map_s, to_gpu_s] = if plan.waits_for_gpus() {
+        [spn_gc::map_s(plan, node, split), spn_gc::copy_to_gpu_s(plan, node, split)]
+    } else {
+        [0.0, spn_gc::to_gpu_s(plan, node, split)]
+    };
+    [read_s, map_s, to_gpu_s, spn_gc::gpu_s(plan, node, split), spn_gc::to_host_s(node, split), spill_s]
+}
+
+/// Returns the means of the phases of a map task with given means.
+fn given_map_s(plan: &Plan, given: &GivenPhases) -> [f64; 6] {
+    let [_, read, third, gpu, to_host, spill, ..] = given.means_s;
+    if plan.has_no_gpus() {
+        [read, third, 0.0, 0.0, 0.0, spill]
+    } else if plan.waits_for_gpus() {
+        [read, third - given.copy_s, given.copy_s, gpu, to_host, spill]
+    } else {
+        [read, 0.0, third, gpu, to_host, spill]
+    }
 }
 
 /// Returns the ratio of the last map's mean time to a whole split's, on the first kind of worker; 1 if both splits are equal.
@@ -312,7 +333,7 @@ fn warnings(plan: &Plan) -> Vec<PhaseWarning> {
 /// Returns warnings about unused slots, and about tasks that wait for slots of one kind of worker.
 fn slot_warnings(plan: &Plan) -> Vec<PhaseWarning> {
     let both = [("map", plan.map_slots(), plan.maps()), ("reduce", plan.reduce_slots(), plan.reduces())];
-    let idle = both.into_iter().filter(|(_, slots, count)| plan.model.slots && slots > count);
+    let idle = both.into_iter().filter(|(_, slots, count)| plan.model.slots && slots > count && *count > 0);
     let mut warnings: Vec<_> =
         idle.map(|(tasks, slots, count)| PhaseWarning::IdleSlots { tasks, slots, count }).collect();
     if plan.waits() && !plan.has_equal_workers() {
@@ -349,7 +370,7 @@ impl JobPhases {
                 Box::new(self.reduces_s.iter().map(move |means| means[at]))
             }
             _ => {
-                let at = phase.index() - Phase::Read.index();
+                let at = Phase::OF_MAP.iter().position(|of_map| *of_map == phase).unwrap_or(0);
                 Box::new(self.maps_s.iter().map(move |means| means[at]))
             }
         }
@@ -463,7 +484,7 @@ mod tests {
     fn given_means_hold_for_every_task() {
         let text = "[phases]\nmaps = 2\nreduces = 3\nmeans_s = [1, 2, 3, 4, 5, 6, 7, 8, 9]";
         let phases = times(&Plan::from_toml(text).unwrap());
-        assert_eq!(phases.maps_s, [[2.0, 3.0, 4.0, 5.0, 6.0]; 2]);
+        assert_eq!(phases.maps_s, [[2.0, 0.0, 3.0, 4.0, 5.0, 6.0]; 2]);
         assert_eq!(phases.reduces_s, [[8.0, 9.0]; 3]);
         assert_eq!((phases.load_s, phases.shuffle_s), (1.0, 7.0));
     }
@@ -489,7 +510,7 @@ mod tests {
                 "[job]\ninput_mb = 16384\nsplit_mb = {split}\n[profile]\ninput_mb = 256\nmaps = 4\nmap_cpu_s = 60\nmap_gpu_s = 0"
             );
             let maps = times(&Plan::from_toml(&text).unwrap()).maps_s;
-            (maps.len(), maps[0][1])
+            (maps.len(), maps[0][2])
         };
         let ((small, small_s), (large, large_s)) = (of(64), of(256));
         assert_eq!((small, large), (256, 64));

@@ -14,6 +14,7 @@
 //! `text` reads documents and collects problems, `explain` translates the TOML reader's errors, `rename` reads old names, `data_size` parses sizes
 //! with a unit, `options` modifies a plan, `kinds` finds keys of another kind of plan.
 
+pub mod combined;
 pub mod data_size;
 mod explain;
 mod kinds;
@@ -29,6 +30,7 @@ use tailspn_common::bounded;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+pub use combined::{Asked, REFUSALS, Refusal};
 pub use data_size::{DataSize, DataSizeError};
 pub use options::{PlanOption, Planned, Planning};
 pub use problem::{PlanError, PlanProblem, ProblemKind};

@@ -463,7 +463,7 @@ mod tests {
 
     #[test]
     fn values_out_of_range_are_all_reported() {
-        let planned = JobPlan::default().workers(0).map_slots(0).gpus_per_worker(0).deadline(0.0);
+        let planned = JobPlan::default().workers(0).map_slots(0).gpus_per_worker(u64::MAX).deadline(0.0);
         let problems = refused(planned);
         for key in ["job.deadline_s", "cluster.node[0].count", "cluster.node[0].gpus"] {
             assert!(problems.contains(key), "{key}: {problems}");

@@ -3,6 +3,7 @@
 //! A draw is a function of (seed, replication, stage, task, attempt, phase): it does not depend on the slot or the time at which the task starts. So
 //! two configurations or two policies give the same task the same time, and their difference is sharp.
 
+use crate::job::{Delay, Varies};
 use crate::rng::{Address, FRACTION_BITS, Purpose, exponential, uniform};
 
 /// Maximum number of stages with separate draws.
@@ -10,7 +11,7 @@ pub(crate) const MOST_STAGES: u32 = 1 << STAGE_BITS;
 /// Maximum number of attempts of a task.
 pub(crate) const MOST_ATTEMPTS: u32 = 1 << (32 - STAGE_BITS - PHASE_BITS);
 /// Maximum number of phases of a task.
-pub const MOST_PHASES: usize = 5;
+pub const MOST_PHASES: usize = 6;
 
 const STAGE_BITS: u32 = 18;
 const PHASE_BITS: u32 = 3;
@@ -82,12 +83,33 @@ impl Draws {
         of.address(phase).words(self.key, self.replication)
     }
 
-    /// Returns the driver's time before a stage, or after the last one, divided by its mean.
-    pub(crate) fn driver(self, stage: usize) -> f64 {
+    /// Returns the time before a stage, or after the last one \[s\].
+    pub(crate) fn delay_s(self, stage: usize, delay: &Delay) -> f64 {
+        let words = || self.delay_words(stage, 0);
+        delay.mean_s
+            * match &delay.varies {
+                Varies::Not => 1.0,
+                Varies::Driver => {
+                    let sum: f64 = words().iter().map(|&word| f64::from(exponential(word))).sum();
+                    sum / (f64::from(1_u32 << FRACTION_BITS) * f64::from(DRIVER_STAGES))
+                }
+                Varies::Law(law) => law.draw(words()[0]),
+            }
+    }
+
+    /// Returns a part of the time before a stage, one of `parts` with equal means \[s\].
+    pub(crate) fn part_s(self, stage: usize, delay: &Delay, part: u32, parts: u32) -> f64 {
+        let mean_s = delay.mean_s / f64::from(parts.max(1));
+        match &delay.varies {
+            Varies::Law(law) => mean_s * law.draw(self.delay_words(stage, 1 + part / 4)[part as usize % 4]),
+            Varies::Not | Varies::Driver => self.delay_s(stage, &Delay { mean_s, ..delay.clone() }),
+        }
+    }
+
+    fn delay_words(self, stage: usize, sample: u32) -> [u32; 4] {
         // `as` is fine: below the number of stages
-        let address = Address { purpose: Purpose::Setup, owner: stage as u32, sample: 0 };
-        let sum: f64 = address.words(self.key, self.replication).iter().map(|&word| f64::from(exponential(word))).sum();
-        sum / (f64::from(1_u32 << FRACTION_BITS) * f64::from(DRIVER_STAGES))
+        let address = Address { purpose: Purpose::Setup, owner: stage as u32, sample };
+        address.words(self.key, self.replication)
     }
 
     /// Returns a uniform number for the rest of the `task`-th running task of a resumed job's stage, or for the rest of the

@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use crate::job::{Delay, Job, JobStage};
+use crate::job::{Delay, Job, JobStage, Varies};
 use crate::mapreduce::{LawTable, PhaseLaw};
 use crate::run::draws::{DRIVER_STAGES, Draws, Tick};
 use crate::run::slots::{Key, Slots};
@@ -80,7 +80,7 @@ impl ResumedRuns {
         let end_s = self.job.end.mean_s * pace.driver;
         let end = match self.end_age_s {
             age_s if age_s > 0.0 && end_s > 0.0 => {
-                left_of(self.job.end, end_s, age_s, draws.left(self.job.stages.len(), None))
+                left_of(&self.job.end, end_s, age_s, draws.left(self.job.stages.len(), None))
             }
             _ => return at.close(&self.job),
         };
@@ -118,7 +118,7 @@ impl ResumedRuns {
                 _ if stage.before > 0 => {}
                 Some(age_s) if stage.setup.mean_s > 0.0 => {
                     let mean_s = stage.setup.mean_s * at.driver_pace();
-                    at.ready_after(job, i, left_of(stage.setup, mean_s, age_s, draws.left(i, None)));
+                    at.ready_after(job, i, left_of(&stage.setup, mean_s, age_s, draws.left(i, None)));
                 }
                 _ => at.set_up(job, i, 0),
             }
@@ -131,8 +131,12 @@ impl ResumedRuns {
 }
 
 /// Returns the rest of a time of the driver with this mean and age \[s\].
-fn left_of(delay: Delay, mean_s: f64, age_s: f64, p: f64) -> f64 {
-    if delay.varies { mean_s * DRIVER.left(age_s / mean_s, p) } else { (mean_s - age_s).max(0.0) }
+fn left_of(delay: &Delay, mean_s: f64, age_s: f64, p: f64) -> f64 {
+    match &delay.varies {
+        Varies::Not => (mean_s - age_s).max(0.0),
+        Varies::Driver => mean_s * DRIVER.left(age_s / mean_s, p),
+        Varies::Law(law) => mean_s * law.left(age_s / mean_s, p),
+    }
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
-use crate::job::{Delay, Job, JobStage, Spread, TaskGroup, Tasks};
+use crate::job::{Delay, Job, JobStage, Machine, Spread, TaskGroup, Tasks};
 use crate::mapreduce::Stragglers;
 use crate::rng::uniform;
 use crate::run::draws::{Draws, Four, MOST_STAGES, Tick, whole};
@@ -22,17 +22,7 @@ pub struct TaskRuns {
     pub(super) slots: u32,
     pub(super) tick: Tick,
     pub(super) end: Delay,
-    pub(super) gpus: Option<Gpus>,
     pub(super) stages: Vec<Stage>,
-}
-
-/// Machines whose tasks share GPUs.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Gpus {
-    pub(super) machines: usize,
-    /// Slots of a machine, and permits to hold a GPU.
-    pub(super) slots: u32,
-    pub(super) permits: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -41,6 +31,8 @@ pub(super) struct Stage {
     pub(super) before: usize,
     pub(super) followers: Vec<usize>,
     pub(super) setup: Delay,
+    /// Slots for its tasks, if it has slots of its own: then no task of another stage runs when it is ready.
+    slots: Option<u32>,
     /// Tasks that wait for a slot.
     pub(super) tasks: u32,
     /// The same tasks, in the order in which they start.
@@ -49,8 +41,6 @@ pub(super) struct Stage {
     pub(super) first_groups: usize,
     pub(super) spread: Spread,
     stragglers: Option<Stragglers>,
-    /// Share of a task's time in which it holds a GPU.
-    pub(super) gpu: f64,
 }
 
 /// Factors by which the times of one run differ from the plan's.
@@ -80,9 +70,9 @@ pub struct RunMemory {
 }
 
 impl TaskRuns {
-    /// Prepares a job. `None` if its machines are not alike: recorded tasks, machines that start late or share cores, stages with slots of
-    /// their own, and times that depend on the machine need the cluster simulator. `None` also for a job without slots, with a stage without tasks, or
-    /// with 262,144 stages.
+    /// Prepares a job. `None` if its machines are not alike: recorded tasks, machines that start late or share what they have, set-ups that overlap with
+    /// tasks, and times that depend on the machine need events. So do stages with slots of their own, unless each stage waits for the one before. `None`
+    /// also for a job without slots, with a stage without tasks, or with 262,144 stages.
     pub fn new(job: &Job) -> Option<Self> {
         Self::of_waiting(job).filter(|runs| runs.stages.iter().all(|stage| stage.tasks > 0))
     }
@@ -96,22 +86,20 @@ impl TaskRuns {
         let stages = job.stages.iter().zip(followers).enumerate();
         let stages: Option<Vec<Stage>> =
             stages.map(|(number, (stage, followers))| Stage::new(stage, number, followers)).collect();
-        let full_speed =
-            job.machines.iter().all(|machine| machine.from_s <= 0.0 && machine.cores >= machine.slots.into());
-        let has_slots = job.machines.iter().all(|machine| machine.slots > 0);
-        if !full_speed || !has_slots || job.stages.len() >= MOST_STAGES as usize {
+        let uses_gpus = job.stages.iter().any(|stage| stage.steps.use_gpus());
+        let is_free = |machine: &Machine| {
+            let roomy = machine.is_roomy() || (!uses_gpus && Machine { permits: None, ..*machine }.is_roomy());
+            machine.from_s <= 0.0 && machine.slots > 0 && roomy
+        };
+        let own_slots = job.stages.iter().any(|stage| stage.slots.is_some());
+        let is_chain = (1..job.stages.len()).all(|number| job.stages[number].after.contains(&(number - 1)));
+        if !job.machines.iter().all(is_free) || (own_slots && !is_chain) || job.stages.len() >= MOST_STAGES as usize {
             return None;
         }
-        let first = job.machines.first()?;
-        let gpus = match first.permits.filter(|_| job.stages.iter().any(|stage| stage.gpu > 0.0)) {
-            Some(_) if job.machines.iter().any(|machine| machine != first) => return None,
-            permits => permits.map(|permits| Gpus { machines: job.machines.len(), slots: first.slots, permits }),
-        };
         Some(Self {
             slots: job.machines.iter().fold(0, |sum: u32, machine| sum.saturating_add(machine.slots)),
             tick: Tick::of(job.longest_mean_s()),
-            end: job.end,
-            gpus,
+            end: job.end.clone(),
             stages: stages?,
         })
     }
@@ -122,14 +110,18 @@ impl TaskRuns {
         self.slots.max(running).min(tasks.max(1))
     }
 
+    /// Starts a stage with slots of its own, all of which are free.
+    fn own_slots<K: Key>(&self, stage: usize, slots: &mut Slots<K>) {
+        let of = &self.stages[stage];
+        if let Some(own) = of.slots {
+            slots.restart(own.min(of.tasks), []);
+        }
+    }
+
     /// Runs the job once; `key` and the replication determine the random numbers.
     pub fn run(&self, key: [u32; 2], replication: u64, memory: &mut RunMemory) -> StageRun {
         let draws = Draws { key, replication };
         let mut at = Progress::from_start(self, draws);
-        if let Some(gpus) = self.gpus {
-            at.run_with_gpus(self, gpus, &mut memory.ahead);
-            return at.close(self);
-        }
         memory.narrow.restart(self.used_slots(0), []);
         if !at.run(self, &mut memory.narrow, &mut memory.ahead) {
             at = Progress::from_start(self, draws);
@@ -143,18 +135,19 @@ impl TaskRuns {
 impl Stage {
     /// Prepares a stage; `None` if its machines are not alike.
     fn new(stage: &JobStage, number: usize, followers: Vec<usize>) -> Option<Self> {
-        let JobStage { setup, tasks, spread, slots, stragglers, gpu, .. } = stage;
+        let JobStage { setup, overlap, tasks, spread, slots, stragglers, .. } = stage;
         let Tasks::Groups(groups) = tasks else { return None };
-        (spread.are_alike() && slots.is_none()).then(|| Self {
+        let slots = slots.as_ref().map(|slots| slots.iter().fold(0, |sum: u32, slots| sum.saturating_add(*slots)));
+        (spread.are_alike() && overlap.is_none() && slots != Some(0)).then(|| Self {
             before: stage.predecessors(number).len(),
             followers,
-            setup: *setup,
+            setup: setup.clone(),
+            slots,
             tasks: tasks.count(),
             groups: groups.clone(),
             first_groups: 1,
             spread: spread.clone(),
             stragglers: stragglers.clone(),
-            gpu: *gpu,
         })
     }
 }
@@ -195,8 +188,6 @@ pub(super) struct StageProgress {
     pub(super) first: Option<u64>,
     /// Latest end of its tasks so far.
     pub(super) last: u64,
-    /// Tasks that have ended, in a run with GPUs.
-    pub(super) ended: u32,
     /// True once its tasks may be launched.
     pub(super) is_open: bool,
 }
@@ -283,13 +274,13 @@ impl<'a> Progress<'a> {
     }
 
     /// Returns a time of the driver: before a stage, or after the last \[s\].
-    fn driver_s(&self, stage: usize, delay: Delay) -> f64 {
-        delay.mean_s * self.driver_pace() * if delay.varies { self.draws.driver(stage) } else { 1.0 }
+    fn driver_s(&self, stage: usize, delay: &Delay) -> f64 {
+        self.draws.delay_s(stage, delay) * self.driver_pace()
     }
 
     /// Starts the set-up of a stage.
     pub(super) fn set_up(&mut self, job: &TaskRuns, stage: usize, now: u64) {
-        let setup_s = self.driver_s(stage, job.stages[stage].setup);
+        let setup_s = self.driver_s(stage, &job.stages[stage].setup);
         self.events.push(Reverse((now.saturating_add(job.tick.round(setup_s)), What::Ready, stage)));
     }
 
@@ -303,6 +294,9 @@ impl<'a> Progress<'a> {
         ahead.from = None;
         loop {
             if let Some(&stage) = self.waiting.first() {
+                if self.stages[stage].launched == 0 {
+                    job.own_slots(stage, slots);
+                }
                 match self.launch(job, stage, slots, ahead) {
                     Some(true) => self.launched(stage),
                     Some(false) if !self.events.is_empty() => self.handle(job),
@@ -392,20 +386,9 @@ impl<'a> Progress<'a> {
         }
     }
 
-    /// Launches the next task of a stage; returns its time in ticks.
-    pub(super) fn next_time(&mut self, job: &TaskRuns, stage: usize, now: u64, ahead: &mut Ahead) -> u64 {
-        let time = ahead.times(job, self, stage, self.stages[stage].launched)[0];
-        let state = &mut self.stages[stage];
-        (state.launched, state.first) = (state.launched + 1, state.first.or(Some(now)));
-        if state.launched == job.stages[stage].tasks {
-            self.waiting.remove(&stage);
-        }
-        time
-    }
-
     /// Returns the times of the run.
     pub(super) fn close(&self, job: &TaskRuns) -> StageRun {
-        self.close_after(job, self.driver_s(job.stages.len(), job.end))
+        self.close_after(job, self.driver_s(job.stages.len(), &job.end))
     }
 
     /// Returns the times of the run, if the job ends `end_s` after its last stage.
@@ -427,7 +410,7 @@ mod tests {
     use super::*;
     use crate::mapreduce::PhaseLaw;
     use crate::run::fixtures::{self, planned, stage};
-    use crate::stages::{GpuTask, PlannedJob, SharedGpus, share_gpus};
+    use crate::stages::PlannedJob;
 
     /// The stages that a stage waits for, and its waves: tasks and their mean time.
     type Made<'a> = (&'a [usize], &'a [(u32, f64)]);
@@ -490,37 +473,5 @@ mod tests {
         let exact = 1.0 - 0.9_f64.powi(4);
         let error = (exact * (1.0 - exact) / f64::from(count)).sqrt();
         assert!((slow(&found) - exact).abs() < 5.0 * error, "{} {exact}", slow(&found));
-        job.gpus = Some(SharedGpus { executors: 2, permits: 2 });
-        assert_eq!(times(&job), found, "no task uses a GPU");
-    }
-
-    /// Same as [`share_gpus`] for the tasks of an executor, one by one: 8 s and 4 s, half of it on the GPU.
-    #[test]
-    fn tasks_share_the_gpus_of_their_executor() {
-        let waves = [(4, 8.0), (6, 4.0)];
-        let gpus = |executors, permits| {
-            let mut job = job(4, &[(&[], &waves)], &PhaseLaw::Deterministic);
-            job.stages[0].gpu = 0.5;
-            job.gpus = Some(SharedGpus { executors, permits });
-            run(&job).job_s
-        };
-        let task = |whole_s: f64| GpuTask {
-            from_s: 0.0,
-            before_s: 0.25 * whole_s,
-            hold_s: 0.5 * whole_s,
-            after_s: 0.25 * whole_s,
-        };
-        let tasks: Vec<GpuTask> =
-            waves.iter().flat_map(|&(count, whole_s)| vec![task(whole_s); count as usize]).collect();
-        for permits in 1..=4 {
-            let last = share_gpus(&tasks, 4, permits).iter().map(|times| times.end_s).fold(0.0, f64::max);
-            assert_eq!(gpus(1, permits), last, "{permits} permits");
-        }
-        // each of two executors has half of the tasks
-        let half: Vec<GpuTask> = [8.0, 8.0, 4.0, 4.0, 4.0].map(task).to_vec();
-        let last = share_gpus(&half, 2, 1).iter().map(|times| times.end_s).fold(0.0, f64::max);
-        assert_eq!(gpus(2, 1), last);
-        // with enough permits nobody waits
-        assert_eq!(gpus(1, 4), run(&job(4, &[(&[], &waves)], &PhaseLaw::Deterministic)).job_s);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::cluster::detect::{DetectorPlan, Spark};
 use crate::cluster::{PolicyPlan, Watching};
-use crate::job::{Delay, Job, JobStage, Machine, Spread, TaskGroup, Tasks};
+use crate::job::{Delay, Job, JobStage, Machine, Spread, Step, Steps, TaskGroup, Tasks, Uses};
 use crate::mapreduce::LawTables;
 use crate::stages::planned::{PlannedJob, PlannedStage, Wave};
 
@@ -25,15 +25,26 @@ pub fn job_of(job: &PlannedJob, tables: &LawTables) -> Job {
     let group = |wave: &Wave| TaskGroup { tasks: wave.tasks, usual_s: wave.mean_s, size: 1.0 };
     let stage = |stage: &PlannedStage| JobStage {
         after: stage.after.clone(),
-        setup: Delay { mean_s: stage.setup_s, varies: true },
+        setup: Delay::of_driver(stage.setup_s),
+        overlap: None,
         tasks: Tasks::Groups(stage.waves.iter().map(group).collect()),
         spread: Spread::alike(tables.get(&stage.law)),
         slots: None,
         stragglers: job.stragglers.clone(),
-        gpu: stage.gpu,
+        steps: steps(stage.gpu),
     };
-    let end = Delay { mean_s: job.end_s, varies: true };
+    let end = Delay::of_driver(job.end_s);
     Job { machines, stages: job.stages.iter().map(stage).collect(), end }
+}
+
+/// Returns the steps of a task that holds a GPU in the middle of its time, for this share of it.
+fn steps(gpu: f64) -> Steps {
+    if gpu <= 0.0 {
+        return Steps::default();
+    }
+    let step = |on_gpu| Step { phase: 0, uses: Uses::Nothing, on_gpu };
+    let beside = 0.5 * (1.0 - gpu);
+    Steps { steps: vec![step(false), step(true), step(false)], shares: vec![beside, gpu, beside] }
 }
 
 /// Returns two policies: no copies, and Spark's copies with these settings; `None` keeps Spark's default.

@@ -7,16 +7,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::AnswerError;
 use crate::estimate::Measured;
-use crate::job_time::{DeadlineSection, ExactJobTime, JobEstimate, StatesTime};
+use crate::job_time::{DeadlineSection, ExactJobTime, JobEstimate, StatesTime, explain_job};
 use crate::mapreduce::{AttemptReward, JobPhases, JobTime, LawKind, Phase, Plan};
 use crate::report::distribution::Distribution;
+use crate::report::explained::{AssumedSection, CriticalShare, PlanChange, SlotRow, WaitRow, explained};
 use crate::report::json::Word;
 use crate::report::method::{AnswerMethod, ExactBy, UsedMethod};
 use crate::report::next_run::NextRun;
 use crate::report::passage::{line, passage_section};
 use crate::report::points::{CdfPoint, QUANTILES, QuantilePoint};
 use crate::report::summary::{ProvenanceSummary, Row, float_mean, group_rows, provenance_summary};
-use crate::sim::{CriticalPath, GroupShare, Question, Run};
+use crate::sim::{Question, Run};
 use crate::solve::{CompletionTime, GridError, PassageError};
 use crate::units::{Probability, Seconds};
 
@@ -62,22 +63,6 @@ pub struct PhaseRow {
     pub critical: Option<CriticalShare>,
 }
 
-/// Contribution of a phase to the job time.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CriticalShare {
-    /// Time on the critical path \[s\].
-    pub time: Measured,
-    /// That time divided by the mean job time. Also the relative sensitivity: the increase of the job time in
-    /// percent if the phase gets longer by 1%.
-    pub share: f64,
-    /// Derivative of the mean job time with respect to the mean of the phase, in seconds per second; none for
-    /// a phase without time.
-    pub sensitivity: Option<f64>,
-    /// Share of the replications in which the phase is on the critical path.
-    pub probability: f64,
-}
-
 /// The exact distribution of the job time \[s\].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -120,8 +105,20 @@ pub struct JobReport {
     pub job: JobSummary,
     /// Confidence level of all intervals.
     pub level: f64,
-    /// The nine phases.
+    /// The phases that the job has.
     pub phases: Vec<PhaseRow>,
+    /// The other parts of the job time: waits for GPUs, and time lost because tasks share what their worker has. Empty if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<WaitRow>,
+    /// How the slots of maps and of reduces are used; empty if tasks do not wait for slots.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slot_use: Vec<SlotRow>,
+    /// The changes of the plan that save most, the best first; empty if none saves 1%.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<PlanChange>,
+    /// What the plan does not state.
+    #[serde(default)]
+    pub assumed: AssumedSection,
     /// Method of the job time.
     pub method: AnswerMethod,
     /// Number of replications; 0 without a simulation.
@@ -239,7 +236,11 @@ pub fn job_report(plan: &Plan, phases: &JobPhases, level: f64) -> JobReport {
             slots: plan.waits(),
         },
         level,
-        phases: Phase::ALL.into_iter().map(|phase| phase_row(plan, phases, phase)).collect(),
+        phases: plan.phases_of_job().into_iter().map(|phase| phase_row(plan, phases, phase)).collect(),
+        waits: Vec::new(),
+        slot_use: Vec::new(),
+        changes: Vec::new(),
+        assumed: AssumedSection::default(),
         method: AnswerMethod::simulation(),
         replications: 0,
         partial: false,
@@ -274,10 +275,13 @@ pub fn estimate_report(plan: &Plan, found: &JobEstimate, level: f64) -> Result<J
     if let Some(simulated) = &found.simulated {
         report.add_run(&simulated.run, &simulated.question);
         report.add_attempts(&simulated.run, &simulated.rewards);
-        match &simulated.critical_path {
-            Ok(path) => report.add_critical_path(path),
-            Err(reason) => report.no_critical = Some(reason.clone()),
-        }
+        let found = explain_job(plan, found, simulated.run.provenance.seed, level);
+        report.no_critical = found.critical_path.as_ref().err().cloned();
+        let means: Vec<f64> = report.phases.iter().map(|row| row.mean_s).collect();
+        let explained = explained(found, &means, level);
+        report.phases.iter_mut().zip(explained.phases).for_each(|(row, critical)| row.critical = critical);
+        (report.waits, report.slot_use) = (explained.waits, explained.slots);
+        (report.changes, report.assumed) = (explained.changes, explained.assumed);
     }
     report.next_run = plan.run.as_ref().zip(found.next_run.as_ref()).map(|(run, times)| NextRun::new(times, run));
     report.deadline = plan.job.deadline_s.map(|deadline_s| found.deadline(deadline_s, level));
@@ -354,15 +358,6 @@ impl JobReport {
         self.attempts = rewards.iter().zip(&run.samples.averages().rewards).filter_map(row).collect();
     }
 
-    /// Adds the shares of the phases in the job time, from critical paths, in the order of the phases.
-    pub fn add_critical_path(&mut self, path: &CriticalPath) {
-        let groups = path.groups.iter().chain([&path.rest]);
-        let total: f64 = groups.filter_map(|share| share.time.mean()).sum();
-        for (row, share) in self.phases.iter_mut().zip(&path.groups) {
-            row.critical = critical_share(share, row.mean_s, total, self.level);
-        }
-    }
-
     /// Adds the cost of the estimate, once a job time is known.
     pub fn add_cost(&mut self, wall: Duration) {
         let simulated = self.job_time.as_ref().map(|time| time.mean.value);
@@ -371,14 +366,4 @@ impl JobReport {
         self.time_cost =
             job_s.filter(|job_s| *job_s > 0.0).map(|job_s| TimeCost { estimate_s, job_s, ratio: estimate_s / job_s });
     }
-}
-
-fn critical_share(share: &GroupShare, mean_s: f64, total: f64, level: f64) -> Option<CriticalShare> {
-    let time = float_mean(&share.time, level)?;
-    Some(CriticalShare {
-        share: if total > 0.0 { time.value / total } else { 0.0 },
-        sensitivity: (mean_s > 0.0).then(|| time.value / mean_s),
-        probability: share.critical.mean()?,
-        time,
-    })
 }

@@ -5,9 +5,10 @@ use crate::document::parts::{
 };
 use crate::document::{Cell, Column, Document, Figure, Number, Piece, Report, Show, Table};
 use crate::estimate::Measured;
-use crate::mapreduce::LawKind;
+use crate::mapreduce::MEASURED;
 use crate::report::bar_rows::BarRow;
 use crate::report::deadline::add_deadline;
+use crate::report::explained::{CriticalShare, WaitRow, changes_table, slots_table};
 use crate::report::job::{JobReport, PhaseRow};
 use crate::report::number::{count, counted, plain};
 use crate::report::times::Times;
@@ -37,20 +38,17 @@ impl Report for JobReport {
             ..Document::default()
         };
         document.answer.extend(where_it_goes(self));
+        document.answer.extend(self.assumed.sentence(MEASURED.len()));
         if let Some(next) = &self.next_run {
             next.add_to(&mut document);
         }
         add_deadline(&mut document, self.deadline.as_ref(), self.level);
         document.remarks.extend(partial(self.partial, self.replications));
-        let is_markov = |row: &PhaseRow| {
-            matches!(row.law, LawKind::Exponential | LawKind::Erlang | LawKind::Hyperexponential) || row.mean_s == 0.0
-        };
-        let has_states = self.job.slots && self.phases.iter().all(is_markov);
-        let advice = if has_states { "; `--method exact` accounts for these waits" } else { "" };
-        document.remarks.extend(self.no_analytic.iter().map(|why| format!("There is no closed form: {why}{advice}.")));
+        document.remarks.extend(self.no_analytic.iter().map(|why| format!("There is no closed form: {why}.")));
         document.remarks.extend(self.no_critical.iter().map(|why| format!("There is no critical path: {why}.")));
-        document.figure(waterfall(self));
         document.figure(critical(self));
+        document.table(changes_table(&self.changes, self.level));
+        document.figure(waterfall(self));
         let methods = [
             exact.as_ref().map(|time| ("exact", "job_time_analytic", time)),
             simulated.as_ref().map(|time| ("simulated", "job_time", time)),
@@ -65,6 +63,7 @@ impl Report for JobReport {
         if let Some(times) = times {
             add_times(&mut document, times, self.job_time.as_ref());
         }
+        document.table(slots_table(&self.slot_use));
         document.table(phases(self));
         let title = "Cost of stragglers and copies, per run";
         document.table(rows_table(title, self.level, "/attempts", "attempts", &self.attempts));
@@ -75,16 +74,20 @@ impl Report for JobReport {
     }
 }
 
-/// Names the two phases with the largest shares of the critical path.
+/// Names the two parts of the job time with the largest shares of the critical path.
 fn where_it_goes(report: &JobReport) -> Vec<Piece> {
-    let mut shares: Vec<(usize, &PhaseRow, f64)> = Vec::new();
-    for (i, phase) in report.phases.iter().enumerate() {
-        shares.extend(phase.critical.as_ref().map(|critical| (i, phase, critical.share)));
-    }
+    let of_phase = |(i, phase): (usize, &PhaseRow)| {
+        Some((format!("/phases/{i}/critical/share"), phase.name.to_string(), phase.critical.as_ref()?.share))
+    };
+    let of_wait = |(i, wait): (usize, &WaitRow)| {
+        (format!("/waits/{i}/critical/share"), wait.name.to_string(), wait.critical.share)
+    };
+    let phases = report.phases.iter().enumerate().filter_map(of_phase);
+    let mut shares: Vec<(String, String, f64)> = phases.chain(report.waits.iter().enumerate().map(of_wait)).collect();
     shares.sort_by(|a, b| b.2.total_cmp(&a.2));
-    let share = |&(i, phase, share): &(usize, &PhaseRow, f64)| {
-        let number = Number::new(format!("/phases/{i}/critical/share"), share, "").percent().rounded(0.05);
-        [Piece::from(format!("{} (", phase.name)), number.into(), ")".into()]
+    let share = |(at, name, share): &(String, String, f64)| {
+        let number = Number::new(at.clone(), *share, "").percent().rounded(0.05);
+        [Piece::from(format!("{name} (")), number.into(), ")".into()]
     };
     let [first, second, ..] = &shares[..] else { return Vec::new() };
     let mut pieces = vec![" Most of the time is spent in ".into()];
@@ -98,45 +101,53 @@ fn where_it_goes(report: &JobReport) -> Vec<Piece> {
     pieces
 }
 
-/// Draws when each phase runs.
+/// Draws when each phase runs; if tasks wait for slots, so that the phases of many waves overlap, when maps and reduces run.
 fn waterfall(report: &JobReport) -> Figure<'static> {
     let value = |time: &Option<Measured>| time.as_ref().map(|time| time.value);
+    let find = |name: &str| report.phases.iter().find(|phase| *phase.name == *name);
+    let last = |name: &str| find(name).and_then(|phase| value(&phase.last_done)).unwrap_or(0.0);
+    let is_once = |phase: &PhaseRow| ["load", "shuffle"].contains(&&*phase.name);
     let mut rows = Vec::new();
     for (i, phase) in report.phases.iter().enumerate() {
-        let Some(last) = &phase.last_done else { continue };
+        let Some(done) = &phase.last_done else { continue };
         // the shuffle waits for all maps, every other phase for the previous phase of its own task
         let before = i.checked_sub(1).and_then(|i| report.phases.get(i));
-        let start = before
-            .and_then(|before| if phase.number == 7 { value(&before.last_done) } else { value(&before.first_done) });
+        let start =
+            before.and_then(|before| value(if is_once(phase) { &before.last_done } else { &before.first_done }));
+        let (name, start) = match &*phase.name {
+            _ if !report.job.slots || is_once(phase) => (format!("{} {}", phase.number, phase.name), start),
+            "spill" => ("maps".to_owned(), Some(last("load"))),
+            "reduce" => ("reduces".to_owned(), Some(last("shuffle"))),
+            _ => continue,
+        };
         rows.push(BarRow {
-            name: format!("{} {}", phase.number, phase.name),
-            bar: [start.unwrap_or(0.0), last.value],
-            interval: ends(last),
+            name,
+            bar: [start.unwrap_or(0.0), done.value],
+            interval: ends(done),
             marks: value(&phase.first_done).into_iter().filter(|_| phase.tasks > 1).collect(),
-            text: seconds_text(last.value),
+            text: seconds_text(done.value),
             ..BarRow::default()
         });
     }
-    let caption = "Each bar starts when the first task starts the phase and ends when the last task has completed it, on average over the runs. \
-                   Orange mark: the first task has completed the phase. Thin line: interval of the end.";
+    let caption = "Each bar starts when the first task starts and ends when the last task has ended, on average over the runs. \
+                   Orange mark: the first task has ended. Thin line: interval of the end.";
     Figure::bars("waterfall", "What runs when", caption, "time since the start of the job [s]", rows)
 }
 
 /// Draws each phase's share of the critical path.
 fn critical(report: &JobReport) -> Figure<'static> {
-    let row = |phase: &PhaseRow| {
-        let critical = phase.critical.as_ref()?;
-        Some(BarRow {
-            name: format!("{} {}", phase.number, phase.name),
-            bar: [0.0, critical.time.value],
-            interval: ends(&critical.time),
-            text: format!("{}, {:.1}%", seconds_text(critical.time.value), 100.0 * critical.share),
-            ..BarRow::default()
-        })
+    let row = |name: String, critical: &CriticalShare| BarRow {
+        name,
+        bar: [0.0, critical.time.value],
+        interval: ends(&critical.time),
+        text: format!("{}, {:.1}%", seconds_text(critical.time.value), 100.0 * critical.share),
+        ..BarRow::default()
     };
+    let of_phase = |phase: &PhaseRow| Some(row(format!("{} {}", phase.number, phase.name), phase.critical.as_ref()?));
+    let of_wait = |wait: &WaitRow| row(wait.name.to_string(), &wait.critical);
     let caption = "A run takes as long as its critical path. Each bar is the average time on the critical path that is spent in a phase, in seconds \
                    and as a share. If a phase with a share of 40% gets 1% longer, the job gets 0.4% longer.";
-    let rows = report.phases.iter().filter_map(row).collect();
+    let rows = report.phases.iter().filter_map(of_phase).chain(report.waits.iter().map(of_wait)).collect();
     Figure::bars("critical", "Where the time goes", caption, "time on the critical path [s]", rows)
 }
 
@@ -163,7 +174,8 @@ fn phases(report: &JobReport) -> Table {
     } else {
         ""
     };
-    let mut table = Table::new("The nine phases", note, columns).level(report.level);
+    let title = if report.phases.len() == 9 { "The nine phases" } else { "The phases" };
+    let mut table = Table::new(title, note, columns).level(report.level);
     for (i, phase) in report.phases.iter().enumerate() {
         let at = |key: &str| format!("/phases/{i}/{key}");
         let seconds = |key: &str, value: f64| Number::new(at(key), value, "s").into();

@@ -69,6 +69,7 @@ mod diagnosis_svg;
 pub(crate) mod distribution;
 pub(crate) mod drawing;
 mod estimation;
+mod explained;
 mod exploration;
 mod exploration_document;
 mod exploring;
@@ -168,13 +169,14 @@ pub use diagnosis_svg::diagnosis_svg;
 pub use distribution::{Bar, Distribution, Histogram, QuantileRow};
 pub use drawing::{Picture, PlotError, Width};
 pub use estimation::{EstimateJob, EstimatedJob, Estimation};
+pub use explained::{AssumedSection, CriticalShare, PlanChange, SlotRow, WaitRow};
 pub use exploration::{EvidenceRow, ExplorationReport, FormulaRow, MarkingGraphRow, exploration_report};
 pub use exploring::{ExploredNet, explore_net};
 pub use fit::{FitReport, FitStageRow, fit_report};
 pub use fit_job::{FitJobReport, FitJobRun, FitValueRow, fit_job_report, fit_jobs_report};
 pub use graph_dot::graph_dot;
 pub use graph_svg::{MOST_DRAWN, graph_svg};
-pub use job::{AnalyticSummary, CriticalShare, JobReport, JobSummary, PhaseRow, TimeCost, estimate_report, job_report};
+pub use job::{AnalyticSummary, JobReport, JobSummary, PhaseRow, TimeCost, estimate_report, job_report};
 pub use json::{FORMAT_VERSION, JsonError, Word, json};
 pub use long_tail::{
     ProfileRow, ProgressModelReport, WatchReport, progress_model_report, straggler_json, straggler_line,

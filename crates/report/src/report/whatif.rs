@@ -238,7 +238,10 @@ fn report_of(size: WhatIfSize, study: &WhatIf, outcome: &WhatIfOutcome) -> WhatI
         policies: comparison.policies.iter().map(policy_row).collect(),
         net: Vec::new(),
         net_note: String::new(),
-        advice: Advice::new(comparison).to_string(),
+        advice: match &outcome.without_spread {
+            Some(still) => Advice::of_assumed(comparison, still).to_string(),
+            None => Advice::new(comparison).to_string(),
+        },
         version: env!("CARGO_PKG_VERSION").into(),
         seed: study.seed,
         wall_s: outcome.wall.as_secs_f64(),

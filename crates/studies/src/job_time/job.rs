@@ -3,17 +3,19 @@
 use crate::answer::AnswerError;
 use crate::compile::{CompileError, Program, compile, plan_schedule};
 use crate::error::StudyError;
-use crate::estimate::{Measured, clopper_pearson};
+use crate::estimate::Measured;
+use crate::job_time::by_task::simulate_tasks;
 use crate::job_time::deadline::DeadlineSection;
 use crate::job_time::late::{LateSection, LateSettings, few_late, few_late_runs};
 use crate::job_time::question::{collected, group};
+use crate::job_time::simulated::SimulatedJob;
 use crate::job_time::states_time::StatesTime;
-use crate::mapreduce::{
-    AttemptReward, JobNet, JobPhases, JobTime, Machines, Plan, attempt_rewards, job_net, seeded_phase_times,
-};
+use crate::mapreduce::task_times::PhaseWarning;
+use crate::mapreduce::{JobNet, JobPhases, JobTime, Machines, Plan, attempt_rewards, job_net, seeded_phase_times};
 use crate::net::Net;
+use crate::plan::{Asked, JobPlan};
 use crate::runs::{JobTimes, RunFactor, RunSpread};
-use crate::sim::{CriticalPath, Ensemble, Group, Prepared, Question, Run, run};
+use crate::sim::{Backend, CriticalPath, Ensemble, Group, Prepared, Question, Run, run};
 use crate::solve::{CompletionTime, GridSettings, completion_time, is_series_parallel};
 use crate::units::{Probability, Seconds};
 use crate::watch::{TimeLimit, Watch};
@@ -114,54 +116,13 @@ impl ExactJobTime {
     }
 }
 
-/// A simulated job.
-#[derive(Clone, Debug)]
-pub struct SimulatedJob {
-    /// The replications.
-    pub run: Run,
-    /// The question: one group per phase, and one reward for each cost of stragglers and copies.
-    pub question: Question,
-    /// The costs of stragglers and copies, if the plan has any.
-    pub rewards: Vec<AttemptReward>,
-    /// Shares of the phases in the job time, or the reason why they are unknown.
-    pub critical_path: Result<CriticalPath, String>,
-}
-
-impl SimulatedJob {
-    /// Returns the mean job time \[s\]; none if no replication finished.
-    pub fn mean(&self) -> Option<f64> {
-        let samples = &self.run.samples;
-        samples.passage.mean_ticks().map(|ticks| ticks * samples.clock.tick())
-    }
-
-    /// Returns the time \[s\] within which a share `p` of the replications finishes, with its interval; none
-    /// without replications.
-    pub fn quantile(&self, p: f64, level: f64) -> Option<Measured> {
-        let samples = &self.run.samples;
-        let histogram = &samples.passage_histogram;
-        let value = histogram.quantile(p).ok();
-        let found = Measured::new(value, histogram.count(), level, histogram.quantile_interval(p, level))?;
-        Some(found.scaled(samples.clock.tick()))
-    }
-
-    /// Returns the probability of finishing within `seconds`, with its interval of confidence
-    /// `level`; none without replications.
-    pub fn done_by(&self, seconds: f64, level: f64) -> Option<Measured> {
-        let samples = &self.run.samples;
-        let histogram = &samples.passage_histogram;
-        let share = histogram.cdf(samples.clock.ticks(seconds)).unwrap_or(0.0);
-        let done = (share * histogram.count() as f64).round() as u64;
-        clopper_pearson(done, samples.replications, level).ok().map(Measured::from)
-    }
-}
-
 /// The time of a job.
 #[derive(Clone, Debug)]
 pub struct JobEstimate {
     /// The mean times of the phases of each task.
     pub phases: JobPhases,
-    /// The net of the job.
-    pub net: JobNet,
+    /// The net of the job; none if it was simulated task by task.
+    pub net: Option<JobNet>,
     /// The exact job time, if it is known.
     pub exact: Option<ExactJobTime>,
     /// Explains why there is no formula, if one was requested.
@@ -178,6 +139,19 @@ pub struct JobEstimate {
 }
 
 impl JobEstimate {
+    fn of(phases: JobPhases) -> Self {
+        Self {
+            phases,
+            net: None,
+            exact: None,
+            no_formula: None,
+            simulated: None,
+            has_parts: false,
+            next_run: None,
+            late: None,
+        }
+    }
+
     /// Returns the mean job time \[s\]: exactly if it is known, otherwise by simulation.
     pub fn mean(&self) -> Option<f64> {
         let exact = self.exact.as_ref().map(ExactJobTime::mean);
@@ -244,8 +218,10 @@ impl JobEstimate {
         let samples = &simulated.run.samples;
         self.late = match &self.next_run {
             Some(next) => few_late_runs(next, deadline_s).map(Err),
-            None => few_late(samples, deadline_s)
-                .then(|| settings.estimate(&self.net.net, deadline_s, simulated.run.provenance.wall, ensemble, watch)),
+            None => few_late(samples, deadline_s).then(|| match &self.net {
+                Some(job) => settings.estimate(&job.net, deadline_s, simulated.run.provenance.wall, ensemble, watch),
+                None => Err("splitting needs the net of the job, which was simulated task by task".to_owned()),
+            }),
         };
     }
 
@@ -297,54 +273,86 @@ pub fn estimate_job(
     let EstimateSettings { method, fold, late } = settings.into();
     let mut plan = plan.clone();
     plan.model.seed = ensemble.seed;
+    let by_task = runs_by_task(&plan, method, ensemble);
+    refuse(
+        &plan,
+        if method == EstimateMethod::Exact || ensemble.backend != Backend::Auto { Asked::Net } else { Asked::Times },
+    )?;
     let phases = seeded_phase_times(&plan).map_err(|error| StudyError::Model(error.to_string()))?;
+    if by_task {
+        return estimate_tasks(&plan, phases, late, ensemble, watch);
+    }
     // if no task waits, the net needs no slots: the times are the same, and more exact methods apply
     plan.model.slots = plan.waits();
-    let net = job_net(&plan, &phases).map_err(|error| StudyError::Model(error.to_string()))?;
-    let mut estimate = JobEstimate {
-        phases,
-        net,
-        exact: None,
-        no_formula: None,
-        simulated: None,
-        has_parts: false,
-        next_run: None,
-        late: None,
-    };
+    let job = job_net(&plan, &phases).map_err(|error| StudyError::Model(error.to_string()))?;
+    let mut estimate = JobEstimate::of(phases);
     if method != EstimateMethod::Simulate {
         match JobTime::of_plan(&plan, &estimate.phases) {
             Ok(time) => estimate.exact = Some(ExactJobTime::Formula(time)),
             Err(error) => estimate.no_formula = Some(error.to_string()),
         }
     }
-    let spread = plan.run.clone();
-    if method == EstimateMethod::Exact && estimate.exact.is_some() {
-        estimate.add_next_run(spread.as_ref());
-        return Ok(estimate);
-    }
     if method == EstimateMethod::Exact {
-        let formula = estimate.no_formula.take().unwrap_or_default();
-        estimate.exact = Some(without_formula(&estimate.net.net, formula, fold, watch)?);
-        estimate.add_next_run(spread.as_ref());
+        if estimate.exact.is_none() {
+            let formula = estimate.no_formula.take().unwrap_or_default();
+            estimate.exact = Some(without_formula(&job.net, formula, fold, watch)?);
+        }
+        estimate.net = Some(job);
+        estimate.add_next_run(plan.run.as_ref());
         return Ok(estimate);
     }
     let limited = TimeLimit::new(watch, ensemble.max_wall);
-    let (simulated, prepared) = simulate(&plan, &estimate.net, fold, ensemble, watch)?;
+    let (simulated, prepared) = simulate(&plan, &job, fold, ensemble, watch)?;
     if ensemble.share.is_part() {
         return Err(StudyError::Part);
     }
     if method == EstimateMethod::Auto && estimate.exact.is_none() {
         estimate.has_parts = prepared.folding().is_none() && is_series_parallel(&prepared.program).is_ok();
-        let time = StatesTime::if_cheap(&estimate.net.net, &prepared, fold);
+        let time = StatesTime::if_cheap(&job.net, &prepared, fold);
         estimate.exact = time.map(ExactJobTime::States);
         if estimate.exact.is_some() {
             estimate.no_formula = None;
         }
     }
-    estimate.simulated = Some(simulated);
-    estimate.add_next_run(spread.as_ref());
+    (estimate.net, estimate.simulated) = (Some(job), Some(simulated));
+    estimate.add_next_run(plan.run.as_ref());
     estimate.add_late(&plan, late, ensemble, &limited);
     Ok(estimate)
+}
+
+/// Estimates the time of a job task by task.
+fn estimate_tasks(
+    plan: &Plan,
+    mut phases: JobPhases,
+    late: Option<LateSettings>,
+    ensemble: &Ensemble,
+    watch: &dyn Watch,
+) -> Result<JobEstimate, StudyError> {
+    // free slots take waiting tasks
+    phases.warnings.retain(|warning| *warning != PhaseWarning::AssignedInAdvance);
+    let simulated = simulate_tasks(plan, ensemble, watch)?;
+    if ensemble.share.is_part() {
+        return Err(StudyError::Part);
+    }
+    let mut estimate = JobEstimate { simulated: Some(simulated), ..JobEstimate::of(phases) };
+    estimate.add_next_run(plan.run.as_ref());
+    estimate.add_late(plan, late, ensemble, watch);
+    Ok(estimate)
+}
+
+/// Number of tasks above which a job runs task by task: a net takes kilobytes for each task.
+const LARGE: u64 = 100_000;
+
+/// Returns true if the job runs task by task: its net cannot run it as the plan states it, or is too large.
+fn runs_by_task(plan: &Plan, method: EstimateMethod, ensemble: &Ensemble) -> bool {
+    let is_large = plan.maps().saturating_add(plan.reduces()) > LARGE && plan.can_run_by_task();
+    method != EstimateMethod::Exact && ensemble.backend == Backend::Auto && (plan.runs_by_task() || is_large)
+}
+
+/// Refuses what cannot be combined.
+fn refuse(plan: &Plan, asked: Asked) -> Result<(), StudyError> {
+    let plan = JobPlan::MapReduce(Box::new(plan.clone()));
+    plan.refusal(asked).map_or(Ok(()), |row| Err(StudyError::Model(row.message())))
 }
 
 /// The exact job time without a formula: from the parts of the job's net, otherwise from all its states.

@@ -7,28 +7,35 @@
 //! StagePlan ──▶ tasks ──▶ replications task by task (of the net, on a GPU), speculative copies ──▶ StagesEstimate
 //! ```
 
+mod by_task;
+mod changes;
 mod deadline;
+mod explain;
 mod fitting;
 mod job;
 mod late;
 mod question;
 mod replicate;
 mod residual;
+mod simulated;
 mod stages;
 mod states_time;
 mod tasks;
 
+pub use by_task::{SlotUse, WAITS};
+pub use changes::Change;
 pub use deadline::DeadlineSection;
+pub use explain::{Assumed, Explained, explain_job};
 pub use fitting::{FitSettings, FittedModel, LogFit, LogFitError};
 pub use job::{
-    EstimateMethod, EstimateSettings, ExactJobTime, JobEstimate, REPLICATIONS, SimulatedJob, estimate_job, job_and_net,
-    job_times,
+    EstimateMethod, EstimateSettings, ExactJobTime, JobEstimate, REPLICATIONS, estimate_job, job_and_net, job_times,
 };
 pub use late::{FEW_LATE, LateSection, LateSettings, few_late_runs};
 pub use question::collected;
 pub use residual::{
     CHECK_REPLICATIONS, CheckedFit, MOST_OTHERS, add_residuals, check_fit, other_jobs, residual_of, run_spread,
 };
+pub use simulated::SimulatedJob;
 pub use stages::{StagesEstimate, check_stages, estimate_stages, stages_stop_rule};
 pub use states_time::StatesTime;
 pub(crate) use tasks::ReadyTasks;

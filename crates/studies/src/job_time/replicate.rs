@@ -1,5 +1,7 @@
-//! Replications of a planned job of stages, task by task. The result has the same form as replications of a net.
+//! Replications of a job, task by task. The result has the same form as replications of a net.
 
+use std::fmt::Debug;
+use std::num::NonZeroUsize;
 use std::time::Instant;
 
 use rayon::prelude::*;
@@ -18,73 +20,116 @@ use crate::watch::Watch;
 /// Replications per thread between two checks of the clock.
 const ROUND: u64 = 4;
 
-/// Runs replications of a job; `watch` counts them.
+/// The times of one replication.
+pub(super) struct Times {
+    pub(super) job_s: f64,
+    /// First and last time of each group.
+    pub(super) groups: Vec<[f64; 2]>,
+}
+
+/// A job whose replications run task by task.
+pub(super) struct Replicated<'a, J> {
+    /// The job, which identifies the shares of a run.
+    pub(super) job: &'a J,
+    /// Number of groups of times.
+    pub(super) groups: usize,
+    /// The reason for running task by task, for reports.
+    pub(super) reason: &'a str,
+}
+
+/// Runs replications of a job of stages; `watch` counts them.
 ///
 /// # Errors
 ///
 /// [`StudyError::Threads`] if threads cannot be started.
 pub(super) fn replicate(job: &PlannedJob, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, StudyError> {
-    let started = Instant::now();
     let tasks = runs_of(job, &LawTables::default());
-    let threads = threads::at_most(ensemble.threads);
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build()?;
-    let mut samples = Samples::new(CLOCK, &Question::default(), 0, 0);
-    samples.groups = vec![GroupTimes::default(); job.stages.len()];
-    if let Some(run) = ensemble.given(job, &samples)? {
-        return Ok(run);
-    }
-    let ensemble = &ensemble.shared()?;
-    samples = samples.starting_at(ensemble.first);
     let key = split(ensemble.seed);
-    let over = || watch.stopped() || ensemble.max_wall.is_some_and(|wall| started.elapsed() >= wall);
-    let rule = ensemble.stop.as_ref();
-    let mut until = rule.map_or(ensemble.replications, |rule| rule.next_round(0, f64::INFINITY).unwrap_or(0));
-    let complete = loop {
-        while samples.replications < until && !over() {
-            let first = ensemble.first + samples.replications;
-            let count = (ROUND * threads.get() as u64).min(until - samples.replications);
-            let run = |memory: &mut RunMemory, replication| tasks.run(key, replication, memory);
-            let runs: Vec<StageRun> =
-                pool.install(|| (first..first + count).into_par_iter().map_init(RunMemory::default, run).collect());
-            runs.iter().for_each(|run| add(&mut samples, run));
-            if ensemble.keep {
-                samples.passage_times.extend(runs.iter().map(|run| ticks_of(run.job_s)));
-            }
-            watch.progress(samples.replications, until);
-        }
-        if samples.replications < until {
-            break false;
-        }
-        let Some(rule) = rule else { break true };
-        let estimate = samples.passage.mean_estimate(rule.level);
-        let width = estimate.map_or(f64::INFINITY, |estimate| estimate.relative_half_width());
-        match rule.next_round(samples.replications, width) {
-            Some(more) => until = samples.replications + more,
-            None => break true,
-        }
-    };
-    let provenance = Provenance {
-        version: env!("CARGO_PKG_VERSION").into(),
-        seed: ensemble.seed,
-        first: ensemble.first,
-        engine: "tasks".into(),
-        vector: "none".into(),
-        threads: threads.get(),
-        reasons: Vec::new(),
-        placement: Placement { reason: "a job of stages is simulated task by task".to_owned(), ..Placement::default() },
-        wall: started.elapsed(),
-        cut_short: !complete,
-        folded: None,
-        not_folded: Vec::new(),
-    };
-    let run = Run { samples, provenance };
-    ensemble.share.keep(job, &run)?;
-    Ok(run)
+    let of = Replicated { job, groups: job.stages.len(), reason: "a job of stages is simulated task by task" };
+    of.replicate(ensemble, watch, |memory, replication| {
+        let StageRun { job_s, stages } = tasks.run(key, replication, memory);
+        Some(Times { job_s, groups: stages })
+    })
 }
 
-fn add(samples: &mut Samples, run: &StageRun) {
-    add_time(samples, run.job_s);
-    for (group, [first, last]) in samples.groups.iter_mut().zip(&run.stages) {
+impl<J: Debug> Replicated<'_, J> {
+    /// Runs replications; `run` runs one of them, or returns none if it was stopped. `watch` counts them.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Threads`] if threads cannot be started.
+    pub(super) fn replicate(
+        &self,
+        ensemble: &Ensemble,
+        watch: &dyn Watch,
+        run: impl Fn(&mut RunMemory, u64) -> Option<Times> + Sync,
+    ) -> Result<Run, StudyError> {
+        let started = Instant::now();
+        let threads = threads::at_most(ensemble.threads);
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build()?;
+        let mut samples = Samples::new(CLOCK, &Question::default(), 0, 0);
+        samples.groups = vec![GroupTimes::default(); self.groups];
+        if let Some(run) = ensemble.given(self.job, &samples)? {
+            return Ok(run);
+        }
+        let ensemble = &ensemble.shared()?;
+        samples = samples.starting_at(ensemble.first);
+        let over = || watch.stopped() || ensemble.max_wall.is_some_and(|wall| started.elapsed() >= wall);
+        let rule = ensemble.stop.as_ref();
+        let mut until = rule.map_or(ensemble.replications, |rule| rule.next_round(0, f64::INFINITY).unwrap_or(0));
+        let complete = 'rounds: loop {
+            while samples.replications < until && !over() {
+                let first = ensemble.first + samples.replications;
+                let count = (ROUND * threads.get() as u64).min(until - samples.replications);
+                let found: Vec<Option<Times>> = pool
+                    .install(|| (first..first + count).into_par_iter().map_init(RunMemory::default, &run).collect());
+                for times in found {
+                    let Some(times) = times else { break 'rounds false };
+                    add(&mut samples, &times);
+                    if ensemble.keep {
+                        samples.passage_times.push(ticks_of(times.job_s));
+                    }
+                }
+                watch.progress(samples.replications, until);
+            }
+            if samples.replications < until {
+                break false;
+            }
+            let Some(rule) = rule else { break true };
+            let estimate = samples.passage.mean_estimate(rule.level);
+            let width = estimate.map_or(f64::INFINITY, |estimate| estimate.relative_half_width());
+            match rule.next_round(samples.replications, width) {
+                Some(more) => until = samples.replications + more,
+                None => break true,
+            }
+        };
+        let provenance = self.provenance(ensemble, threads, started, complete);
+        let run = Run { samples, provenance };
+        ensemble.share.keep(self.job, &run)?;
+        Ok(run)
+    }
+
+    fn provenance(&self, ensemble: &Ensemble, threads: NonZeroUsize, started: Instant, complete: bool) -> Provenance {
+        Provenance {
+            version: env!("CARGO_PKG_VERSION").into(),
+            seed: ensemble.seed,
+            first: ensemble.first,
+            engine: "tasks".into(),
+            vector: "none".into(),
+            threads: threads.get(),
+            reasons: Vec::new(),
+            placement: Placement { reason: self.reason.to_owned(), ..Placement::default() },
+            wall: started.elapsed(),
+            cut_short: !complete,
+            folded: None,
+            not_folded: Vec::new(),
+        }
+    }
+}
+
+fn add(samples: &mut Samples, times: &Times) {
+    add_time(samples, times.job_s);
+    for (group, [first, last]) in samples.groups.iter_mut().zip(&times.groups) {
         group.first.push(ticks_of(*first));
         group.last.push(ticks_of(*last));
     }
@@ -92,8 +137,6 @@ fn add(samples: &mut Samples, run: &StageRun) {
 
 #[cfg(test)]
 mod tests {
-    use std::num::NonZeroUsize;
-
     use super::*;
     use crate::estimate::Moments;
     use crate::job_time::stages::run_net;

@@ -2,9 +2,9 @@
 
 use crate::cluster::{Experiment, ExperimentError, MAX_TASKS, PolicyPlan, Replications};
 use crate::job::Job;
-use crate::mapreduce::LawTables;
+use crate::mapreduce::{self, LawTables, Plan};
 use crate::rng::split;
-use crate::run::{RunMemory, TaskRuns};
+use crate::run::{JobRuns, RunMemory};
 use crate::sim::{Clock, Question, Samples};
 use crate::stages::{PlannedJob, StagePlan, job_of, spark_policies};
 use crate::watch::Watch;
@@ -53,7 +53,7 @@ pub struct TaskModel {
 
 #[derive(Clone, Debug)]
 enum Tasks {
-    Plain(TaskRuns),
+    Plain(JobRuns),
     /// With speculative copies.
     Copied(Job, PolicyPlan),
 }
@@ -67,7 +67,7 @@ pub(crate) struct ReadyTasks<'a> {
 
 #[derive(Debug)]
 enum Bound<'a> {
-    Plain(&'a TaskRuns, [u32; 2]),
+    Plain(&'a JobRuns, [u32; 2]),
     Copied(Box<Experiment<'a>>),
 }
 
@@ -87,6 +87,17 @@ impl TaskModel {
             }
         };
         Ok(Self { tasks, error: job.error() })
+    }
+
+    /// Prepares a MapReduce job.
+    ///
+    /// # Errors
+    ///
+    /// Reason why the plan has no tasks to run.
+    pub fn of_phases(plan: &Plan) -> Result<Self, String> {
+        let job = mapreduce::job_of(plan).map_err(|error| error.to_string())?;
+        let runs = JobRuns::new(&job).ok_or("the job has no slots for its tasks")?;
+        Ok(Self { tasks: Tasks::Plain(runs), error: 0.0 })
     }
 
     /// Returns the relative standard error of the job time due to the fitted task times.
@@ -163,6 +174,6 @@ pub(super) fn copied_job(job: &PlannedJob) -> Result<Job, NoCopies> {
 }
 
 /// Returns a planned job ready to run without a policy.
-pub(crate) fn runs_of(job: &PlannedJob, tables: &LawTables) -> TaskRuns {
-    TaskRuns::new(&job_of(job, tables)).expect("the machines of a planned job of stages are alike")
+pub(crate) fn runs_of(job: &PlannedJob, tables: &LawTables) -> JobRuns {
+    JobRuns::new(&job_of(job, tables)).expect("a planned job of stages has slots and tasks")
 }

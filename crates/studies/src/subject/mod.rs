@@ -246,6 +246,11 @@ impl Subject {
             Kind::Job { table, shapes } => {
                 let plan = job_at(table, seed, axes, point).map_err(|misfit| misfit.message)?;
                 let spread = plan.run.as_ref().map(|run| Spread::of(RunFactor::new(run, 0.0))).unwrap_or_default();
+                if plan.can_run_by_task() && (plan.needs_tasks() || axes.iter().any(needs_tasks)) {
+                    let tasks = TaskModel::of_phases(&plan)?;
+                    let runs = Runs::Tasks(Box::new(tasks));
+                    return Ok(Model { runs, spread, deadline_s: plan.job.deadline_s });
+                }
                 Ok(Model { spread, deadline_s: plan.job.deadline_s, ..shapes.model(&plan, fold)?.into() })
             }
             Kind::Stages { table } => {
@@ -334,6 +339,14 @@ fn task_model(plan: &StagePlan) -> Result<Model, String> {
     let tasks = TaskModel::new(plan).map_err(|error| error.to_string())?;
     let spread = Spread::of(RunFactor::new(&plan.run, tasks.error()));
     Ok(Model { runs: Runs::Tasks(Box::new(tasks)), spread, deadline_s: plan.job.deadline_s })
+}
+
+/// Returns true for an axis along which a MapReduce job may have to run task by task. All points of a study must have the same random numbers, so all of them
+/// do then.
+fn needs_tasks(axis: &Axis) -> bool {
+    const KEYS: [&str; 4] = ["gpus", "host_cores", "disk", "network"];
+    let key = axis.key.trim();
+    key.starts_with("cluster.node[") && KEYS.iter().any(|name| key.rsplit('.').next() == Some(name))
 }
 
 /// Returns true for an axis along which a job of stages may lose its net. All points of a study must have the same random numbers, so

@@ -18,7 +18,8 @@ use crate::cluster::{self, Comparison, Experiment, PolicyPlan, PolicyRuns, Repli
 use crate::error::StudyError;
 use crate::fit::{Replay, as_it_was_set, replay, usual_policies};
 use crate::job::Job;
-use crate::plan::{JobPlan, PlanError, Planning};
+use crate::mapreduce::job_of;
+use crate::plan::{Asked, JobPlan, PlanError, Planning};
 use crate::share::Share;
 use crate::sim::Ensemble;
 use crate::trace::JobTrace;
@@ -29,6 +30,8 @@ const MOST: u64 = 500;
 /// Default minimum number of replications of a log's job. It exceeds 72, the
 /// smallest number for which the 95% quantile has a 95% interval.
 const FEWEST: u64 = 128;
+/// Replications of each policy without any spread of the phases.
+const STILL: u64 = 16;
 /// Requested half width of a mean change, as a share of the job's time: half of the smallest gain that is recommended.
 const WELL_ENOUGH: f64 = 0.005;
 
@@ -86,6 +89,8 @@ pub struct WhatIfOutcome {
     pub planned: u64,
     /// Wall time of the comparison.
     pub wall: Duration,
+    /// The comparison without any spread of the phases, if the plan's spread is assumed.
+    pub without_spread: Option<Comparison>,
     /// Job times of the plan's nets; empty for a plan of stages or tasks and for a log.
     pub nets: Vec<NetTimes>,
 }
@@ -99,6 +104,9 @@ impl WhatIf {
     /// [`StudyError::Model`] for a plan whose tasks have no times.
     pub fn of_plan(plan: impl Planning) -> Result<Self, StudyError> {
         let plan = plan.plan().map_err(StudyError::Options)?;
+        if let Some(refusal) = plan.refusal(Asked::Policies) {
+            return Err(StudyError::Model(refusal.message()));
+        }
         let job = plan.job().map_err(|error| StudyError::Model(error.to_string()))?;
         let policies = plan.policies();
         let job = match (job, plan) {
@@ -179,19 +187,15 @@ impl WhatIf {
     pub fn notes(&self) -> Vec<&'static str> {
         let WhatIfJob::Planned(planned) = &self.job else { return Vec::new() };
         let all = match &planned.0 {
-            JobPlan::MapReduce(plan) => [
-                (!plan.model.slots).then_some("in `whatif`, tasks wait for slots, although `model.slots` is false"),
-                (plan.cluster.node.iter().any(|node| node.gpus.is_some()))
-                    .then_some("`whatif` does not model waiting for GPUs; `gpus` has no effect"),
-            ],
-            JobPlan::Stages(plan) => [
-                (plan.run.sigma > 0.0).then_some("these times do not include the spread between whole runs (`[run]`)"),
-                (plan.job.gpu_permits().is_some())
-                    .then_some("`whatif` does not model waiting for GPUs; `gpus_per_executor` has no effect"),
-            ],
-            JobPlan::Tasks(_) => [None, None],
+            JobPlan::MapReduce(plan) => {
+                (!plan.model.slots).then_some("in `whatif`, tasks wait for slots, although `model.slots` is false")
+            }
+            JobPlan::Stages(plan) => {
+                (plan.run.sigma > 0.0).then_some("these times do not include the spread between whole runs (`[run]`)")
+            }
+            JobPlan::Tasks(_) => None,
         };
-        all.into_iter().flatten().collect()
+        all.into_iter().collect()
     }
 
     /// Runs all policies, then the plan's nets; `watch` counts replications. A stopped study is also a result, if at
@@ -268,7 +272,23 @@ impl WhatIf {
             return Err(StudyError::NoReplication);
         }
         let comparison = cluster::compare(&runs, self.level)?.with_deadline(&runs, deadline_s);
-        Ok(WhatIfOutcome { comparison, planned, wall: started.elapsed(), nets: Vec::new() })
+        let without_spread = self.without_spread(&limit)?;
+        Ok(WhatIfOutcome { comparison, planned, wall: started.elapsed(), without_spread, nets: Vec::new() })
+    }
+
+    /// Compares the policies without any spread of the phases, if the plan's spread is assumed; none if the time is over.
+    fn without_spread(&self, watch: &dyn Watch) -> Result<Option<Comparison>, StudyError> {
+        let WhatIfJob::Planned(planned) = &self.job else { return Ok(None) };
+        let JobPlan::MapReduce(plan) = &planned.0 else { return Ok(None) };
+        if !plan.assumes_spread() {
+            return Ok(None);
+        }
+        let job = job_of(&plan.without_spread()).map_err(|error| StudyError::Model(error.to_string()))?;
+        let settings =
+            Replications { count: STILL, seed: self.seed, threads: self.threads, watch, ..Replications::default() };
+        let runs = Experiment::of_job(&job, &self.policies, settings).run(&mut |_| !watch.stopped())?;
+        let is_complete = runs.iter().all(|run| run.outcomes.len() as u64 == STILL);
+        Ok(is_complete.then(|| cluster::compare(&runs, self.level)).transpose()?)
     }
 }
 

@@ -1,0 +1,82 @@
+//! What a plan does not state, and what is assumed in its place.
+
+use crate::mapreduce::params::{PhaseLaws, Plan, Profile};
+use crate::mapreduce::phase_law::PhaseLaw;
+
+/// The values of a profile that a test job measures, in the order of the plan.
+pub const MEASURED: [&str; 10] = [
+    "input_mb",
+    "maps",
+    "map_data_mb",
+    "map_output_mb",
+    "reduce_output_mb",
+    "spilled_records",
+    "load_s",
+    "map_cpu_s",
+    "map_gpu_s",
+    "reduce_cpu_s",
+];
+
+/// The entry of `profile.measured` for the distributions of the phases.
+pub const DISTRIBUTION: &str = "distribution";
+
+impl Profile {
+    /// Returns each value of [`MEASURED`] as a number.
+    fn values(&self) -> [f64; 10] {
+        [
+            self.input_mb,
+            self.maps as f64,
+            self.map_data_mb,
+            self.map_output_mb,
+            self.reduce_output_mb,
+            self.spilled_records as f64,
+            self.load_s,
+            self.map_cpu_s,
+            self.map_gpu_s,
+            self.reduce_cpu_s,
+        ]
+    }
+}
+
+impl Plan {
+    /// Returns the values of the profile that are those of the built-in example, although the plan does not list them as measured. Values without an effect
+    /// are left out.
+    ///
+    /// ```
+    /// use tailspn_jobs::mapreduce::Plan;
+    ///
+    /// let plan = Plan::from_toml("[profile]\nmap_cpu_s = 12\nmeasured = ['input_mb', 'maps', 'load_s']").unwrap();
+    /// let assumed = ["map_data_mb", "map_output_mb", "reduce_output_mb", "spilled_records", "map_gpu_s", "reduce_cpu_s"];
+    /// assert_eq!(plan.assumed_values(), assumed);
+    /// ```
+    pub fn assumed_values(&self) -> Vec<&'static str> {
+        if self.phases.is_some() {
+            return Vec::new();
+        }
+        let pairs = self.profile.values().into_iter().zip(Profile::default().values());
+        let is_measured = |key: &str| self.profile.measured.iter().any(|measured| measured == key);
+        let has_effect = |key: &str| match key {
+            "map_gpu_s" => !self.has_no_gpus(),
+            "map_output_mb" | "reduce_output_mb" | "reduce_cpu_s" => self.reduces() > 0,
+            _ => true,
+        };
+        let same = MEASURED.into_iter().zip(pairs).filter(|(_, (own, example))| (own - example).abs() < f64::EPSILON);
+        same.map(|(key, _)| key).filter(|key| !is_measured(key) && has_effect(key)).collect()
+    }
+
+    /// Returns true if the plan leaves the paper's assumption that the phases are exponential.
+    pub fn assumes_spread(&self) -> bool {
+        let is_measured = self.profile.measured.iter().any(|measured| measured == DISTRIBUTION);
+        self.model.distribution == PhaseLaws::default() && !is_measured
+    }
+
+    /// Returns the plan without any spread of the phases.
+    #[must_use]
+    pub fn without_spread(&self) -> Self {
+        let [load, read, to_gpu, gpu, to_host, spill, shuffle, merge, reduce] = [const { PhaseLaw::Deterministic }; 9];
+        let laws = PhaseLaws { load, read, map: None, to_gpu, gpu, to_host, spill, shuffle, merge, reduce };
+        let mut plan = self.clone();
+        plan.model.distribution = laws;
+        plan
+    }
+}

@@ -1,0 +1,106 @@
+//! The keys of a plan that say what tasks share: a worker's disk and network, and what each phase uses.
+
+use serde::{Deserialize, Serialize};
+
+use crate::job::Uses;
+use crate::mapreduce::phase::Phase;
+
+/// Whether the tasks on a worker share its disk or its network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Sharing {
+    /// Every task has the full rate, whatever the others do.
+    #[default]
+    Each,
+    /// The rate is divided equally among the tasks that use it at the time.
+    Shared,
+}
+
+impl Sharing {
+    pub(super) fn is_each(&self) -> bool {
+        *self == Self::Each
+    }
+}
+
+/// What each phase of a task uses, for given means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct PhaseUses {
+    /// Phase 2. Default `disk`.
+    pub read: Resource,
+    /// The map function of phase 3. Default `cores`.
+    pub map: Resource,
+    /// The copy to the GPU. Default `nothing`.
+    pub to_gpu: Resource,
+    /// Phase 4. Default `nothing`.
+    pub gpu: Resource,
+    /// Phase 5. Default `nothing`.
+    pub to_host: Resource,
+    /// Phase 6. Default `disk`.
+    pub spill: Resource,
+    /// Phase 8. Default `disk`.
+    pub merge: Resource,
+    /// Phase 9. Default `cores`.
+    pub reduce: Resource,
+}
+
+/// A part of a worker that tasks may share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Resource {
+    /// None of them.
+    Nothing,
+    /// A core.
+    Cores,
+    /// The disk.
+    Disk,
+    /// The network.
+    Network,
+}
+
+impl Default for PhaseUses {
+    fn default() -> Self {
+        let [read, spill, merge] = [Resource::Disk; 3];
+        let [to_gpu, gpu, to_host] = [Resource::Nothing; 3];
+        Self { read, map: Resource::Cores, to_gpu, gpu, to_host, spill, merge, reduce: Resource::Cores }
+    }
+}
+
+impl PhaseUses {
+    pub(super) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    pub(super) fn of(&self, phase: Phase) -> Resource {
+        match phase {
+            Phase::Read => self.read,
+            Phase::Map => self.map,
+            Phase::ToGpu => self.to_gpu,
+            Phase::Gpu => self.gpu,
+            Phase::ToHost => self.to_host,
+            Phase::Spill => self.spill,
+            Phase::Merge => self.merge,
+            Phase::Reduce => self.reduce,
+            Phase::Load | Phase::Shuffle => Resource::Nothing,
+        }
+    }
+}
+
+impl From<Resource> for Uses {
+    fn from(resource: Resource) -> Self {
+        match resource {
+            Resource::Nothing => Self::Nothing,
+            Resource::Cores => Self::Cores,
+            Resource::Disk => Self::Disk,
+            Resource::Network => Self::Network,
+        }
+    }
+}
+
+/// Returns true for the default of a number that a plan need not write.
+pub(super) fn is_zero(value: &f64) -> bool {
+    value.abs() < f64::MIN_POSITIVE
+}
