@@ -174,6 +174,10 @@ fn rounded(mut plan: StagePlan) -> StagePlan {
             PhaseLaw::Weibull { shape } => numbers.push(shape),
             _ => {}
         }
+        if let Some(slow) = &mut stage.slow {
+            numbers.extend([&mut slow.share, &mut slow.from, &mut slow.shape]);
+            numbers.extend(&mut slow.seen);
+        }
     }
     for number in numbers {
         *number = format!("{number:.3e}").parse().unwrap_or(*number);
@@ -364,13 +368,6 @@ fn fitted(fit: &Fit<'_>, i: usize, scaling: &Scaling) -> FittedStage {
     let (law, laws) = best_law(&ratios);
     // the fitted lines are medians; the mean of a distribution is higher
     let mean_ratio = if ratios.is_empty() { 1.0 } else { ratios.iter().sum::<f64>() / ratios.len() as f64 };
-    let (law, mean_ratio) = match fit.tails.of_stage(i) {
-        Some(tail) => {
-            let (law, mean) = tail.on(&law, mean_ratio);
-            (law, mean * mean_ratio)
-        }
-        None => (law, mean_ratio),
-    };
     let (cold_error, warm_error) = if rows.len() <= MOST_LEFT_OUT {
         errors(rows, times, scaling.task_mb)
     } else {
@@ -395,6 +392,7 @@ fn fitted(fit: &Fit<'_>, i: usize, scaling: &Scaling) -> FittedStage {
         busy: times.busy,
         gpu: gpu_share(fit.runs, i),
         distribution: law,
+        slow: fit.tails.of_stage(i).map(|tail| tail.slow_tasks(mean_ratio)),
         tasks: scaling.tasks,
         data_mb: scaling.data_mb,
         cold: time(cold, cold_error),

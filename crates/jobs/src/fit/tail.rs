@@ -1,11 +1,14 @@
 //! Tasks that repeatedly take several times the usual time: part of the distribution, not an accident.
 //!
 //! One task delayed by garbage collection has no significance for the next run. If it happens to several tasks of a stage, it will happen again:
-//! their share of the stage's tasks, and their slow-down, become part of the stage's distribution. If it happens to several tasks of a job, but
-//! hardly ever to more than two of one stage, their share of all tasks becomes part of the distributions of all stages.
+//! their share of the stage's tasks, and their slow-down, become the slow tasks of the stage. If it happens to several tasks of a job, but
+//! hardly ever to more than two of one stage, their share of all tasks becomes that of all stages.
+//!
+//! The slow-down has a Pareto tail, which has no end: the longest of many tasks takes longer than the longest of the few in the logs. The tail starts
+//! at the ratio that separates slow tasks from others (peaks over a threshold), so only its shape is fitted.
 
 use crate::fit::task_time::{Row, Times};
-use crate::mapreduce::PhaseLaw;
+use crate::mapreduce::SlowTasks;
 
 /// A task with at least this multiple of the model's time belongs to the tail.
 pub(super) const MOST_RATIO: f64 = 3.0;
@@ -13,16 +16,24 @@ pub(super) const MOST_RATIO: f64 = 3.0;
 const OWN_RATIO: f64 = 10.0;
 /// Minimum number of tasks that form a tail.
 const FEWEST: usize = 3;
-/// Number of values of a distribution with a tail.
-const VALUES: usize = 64;
+/// Maximum share of slow tasks: if there are more, the others are not the usual ones.
+const MOST_SHARE: f64 = 0.5;
+/// Limits of the shape. Three ratios determine it only within a factor of about 3, so a few wild ones could otherwise claim a tail without a finite mean. With
+/// the lower limit, a slow task takes three times the least slow-down on average. With the upper limit, which ratios just above the threshold
+/// reach, it takes 5% more than the least.
+const SHAPES: [f64; 2] = [1.5, 20.0];
+/// One slow task in this number illustrates how far a tail reaches.
+const RARE: f64 = 1_000.0;
 
-/// Slow tasks.
-#[derive(Clone, Debug, PartialEq)]
+/// Slow tasks, with times in units of the model's time.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Tail {
     /// Share of all tasks.
     share: f64,
-    /// Ratios of the tasks' times to the model's, ascending.
-    ratios: Vec<f64>,
+    /// Index of the Pareto tail above [`MOST_RATIO`].
+    shape: f64,
+    /// The largest ratio of a task's time to the model's.
+    longest: f64,
 }
 
 /// The slow tasks of each stage, and of the job.
@@ -40,35 +51,51 @@ impl Tails {
         };
         let slow: Vec<Vec<f64>> = rows.iter().zip(times).map(of_stage).collect();
         let all = rows.iter().map(Vec::len).sum();
-        let common = slow.iter().flatten().copied().filter(|ratio| *ratio <= OWN_RATIO).collect();
-        let stages = slow.into_iter().zip(rows).map(|(slow, rows)| Tail::new(slow, rows.len())).collect();
-        Self { stages, job: Tail::new(common, all) }
+        let common: Vec<f64> = slow.iter().flatten().copied().filter(|ratio| *ratio <= OWN_RATIO).collect();
+        let stages = slow.iter().zip(rows).map(|(slow, rows)| Tail::new(slow, rows.len())).collect();
+        Self { stages, job: Tail::new(&common, all) }
     }
 
     /// Returns the tail of a stage, or of the job if the stage has none.
-    pub(super) fn of_stage(&self, stage: usize) -> Option<&Tail> {
-        self.stages.get(stage)?.as_ref().or(self.job.as_ref())
+    pub(super) fn of_stage(&self, stage: usize) -> Option<Tail> {
+        self.stages.get(stage)?.or(self.job)
     }
 }
 
 impl Tail {
-    /// Creates a tail; none if there are too few slow tasks to estimate one.
-    fn new(mut ratios: Vec<f64>, tasks: usize) -> Option<Self> {
-        ratios.sort_by(f64::total_cmp);
-        let share = ratios.len() as f64 / tasks.max(1) as f64;
-        (ratios.len() >= FEWEST && share * VALUES as f64 >= 0.5).then_some(Self { share, ratios })
+    /// Creates a tail from the ratios above [`MOST_RATIO`] of a number of tasks; none if there are too few slow tasks to estimate one.
+    ///
+    /// The shape is the maximum-likelihood estimate for the index of a Pareto tail \[Hill1975\]: the reciprocal of the mean of ln(ratio / threshold).
+    fn new(ratios: &[f64], tasks: usize) -> Option<Self> {
+        if ratios.len() < FEWEST {
+            return None;
+        }
+        let count = ratios.len() as f64;
+        let logs: f64 = ratios.iter().map(|ratio| (ratio / MOST_RATIO).ln()).sum();
+        let [least, most] = SHAPES;
+        Some(Self {
+            share: (count / tasks.max(1) as f64).min(MOST_SHARE),
+            shape: (count / logs).clamp(least, most),
+            longest: ratios.iter().copied().fold(MOST_RATIO, f64::max),
+        })
     }
 
-    /// Returns a distribution with this tail, and its mean in units of the mean of `law`, which is `mean` times the model's time.
-    pub(super) fn on(&self, law: &PhaseLaw, mean: f64) -> (PhaseLaw, f64) {
-        // `as` is fine: a share of the values
-        let slow = ((self.share * VALUES as f64).round() as usize).clamp(1, VALUES / 2);
-        let at = |i: usize| self.ratios[((i as f64 + 0.5) / slow as f64 * self.ratios.len() as f64) as usize] / mean;
-        let mut values = law.equally_likely(VALUES - slow);
-        values.extend((0..slow).map(at));
-        let mean = values.iter().sum::<f64>() / VALUES as f64;
-        let samples = values.into_iter().map(|value| (value / mean * 1e4).round() / 1e4).collect();
-        (PhaseLaw::Empirical { samples }, mean)
+    /// Returns the slow tasks of a stage whose usual tasks have a mean of `mean` times the model's time.
+    pub(super) fn slow_tasks(self, mean: f64) -> SlowTasks {
+        let Self { share, shape, longest } = self;
+        SlowTasks { share, from: (MOST_RATIO / mean).max(1.0), shape, seen: Some(longest / mean) }
+    }
+
+    /// Returns how often tasks are slow, the longest time in the logs, and how far the tail reaches beyond it.
+    pub(super) fn note(self) -> String {
+        let Self { share, shape, longest } = self;
+        let rare = MOST_RATIO * RARE.powf(1.0 / shape);
+        let beyond = if rare > longest { ", beyond the logs" } else { "" };
+        format!(
+            "{:.2}% of the tasks take more than {MOST_RATIO} times the typical time, at most {longest:.1} times in the logs. One such task in \
+             {RARE} is predicted to take more than {rare:.0} times the typical time{beyond}",
+            100.0 * share
+        )
     }
 }
 
@@ -87,19 +114,52 @@ mod tests {
         rows
     }
 
+    /// Four slow tasks of five times the usual time: a tail from three times that time, with index 1 / ln(5/3).
     #[test]
-    fn a_tail_is_part_of_the_law_with_its_share() {
+    fn a_tail_has_its_share_and_its_shape() {
         let rows = vec![rows(4)];
         let times = vec![fit_times(&rows[0])];
-        let tails = Tails::of(&rows, &times);
-        let tail = tails.of_stage(0).unwrap();
+        let tail = Tails::of(&rows, &times).of_stage(0).unwrap();
         assert!((tail.share - 4.0 / 65.0).abs() < 1e-12);
-        let (law, mean) = tail.on(&PhaseLaw::Deterministic, 1.0);
-        // 4 of 64 values are 5 times the rest
-        assert!((mean - (60.0 + 4.0 * tail.ratios[0]) / 64.0).abs() < 1e-9 && (tail.ratios[0] - 5.0).abs() < 0.3);
-        let PhaseLaw::Empirical { samples } = law else { panic!("{law:?}") };
-        assert_eq!(samples.iter().filter(|value| **value > 2.0).count(), 4);
-        assert!((samples.iter().sum::<f64>() / 64.0 - 1.0).abs() < 1e-3);
+        assert!((tail.longest - 5.0).abs() < 0.3, "{tail:?}");
+        assert!((tail.shape - (tail.longest / 3.0).ln().recip()).abs() < 1e-9, "{tail:?}");
+        // usual tasks have a mean of 1.2 times the model's time
+        let slow = tail.slow_tasks(1.2);
+        assert_eq!((slow.share, slow.from, slow.shape), (tail.share, 2.5, tail.shape));
+        assert!((slow.seen.unwrap() - tail.longest / 1.2).abs() < 1e-12 && slow.problem().is_none());
+    }
+
+    /// The estimate of the shape is the true one within 5 standard errors, shape / √n. Fails if logarithms count from 1 instead of the threshold.
+    #[test]
+    fn the_shape_of_a_pareto_tail_is_found_again() {
+        for shape in [1.6, 2.5, 4.0] {
+            let count = 2_000_u32;
+            let word = |i: u32| crate::rng::uniform(i.wrapping_mul(2_654_435_769));
+            let ratios: Vec<f64> = (1..=count).map(|i| MOST_RATIO * word(i).powf(-1.0 / shape)).collect();
+            let tail = Tail::new(&ratios, 20_000).unwrap();
+            let error = shape / f64::from(count).sqrt();
+            assert!((tail.shape - shape).abs() < 5.0 * error && error < 0.025 * shape, "{tail:?}");
+            assert!((tail.share - 0.1).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_shape_that_few_tasks_claim_has_limits() {
+        let shape = |ratios: &[f64]| Tail::new(ratios, 4).map(|tail| (tail.share, tail.shape));
+        assert_eq!(shape(&[100.0, 200.0, 400.0]), Some((0.5, 1.5)));
+        assert_eq!(shape(&[3.01, 3.02, 3.03]), Some((0.5, 20.0)));
+    }
+
+    #[test]
+    fn the_note_says_how_far_a_tail_reaches() {
+        let tail = Tail { share: 0.06, shape: 2.5, longest: 8.1 };
+        assert_eq!(
+            tail.note(),
+            "6.00% of the tasks take more than 3 times the typical time, at most 8.1 times in the logs. One such task in 1000 is predicted to \
+             take more than 48 times the typical time, beyond the logs"
+        );
+        // 3 · 1000^(1/20) = 4.24
+        assert!(Tail { shape: 20.0, ..tail }.note().ends_with("more than 4 times the typical time"));
     }
 
     #[test]

@@ -149,6 +149,9 @@ fn check_stage(i: usize, stage: &StageSpec, plan: &StagePlan, to: &mut Checker) 
     if let Some(problem) = stage.distribution.problem() {
         to.add("distribution", problem);
     }
+    if let Some((key, problem)) = stage.slow.and_then(|slow| slow.problem()) {
+        to.add(&format!("slow.{key}"), problem);
+    }
     let tasks = stage.tasks.at(plan.job.input_mb) + f64::from(stage.small_tasks);
     if tasks.is_nan() || tasks > f64::from(MAX_TASKS) {
         to.add("tasks", format!("{tasks} tasks at this input; at most {MAX_TASKS} are allowed"));

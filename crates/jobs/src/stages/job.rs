@@ -27,7 +27,7 @@ pub fn job_of(job: &PlannedJob, tables: &LawTables) -> Job {
         after: stage.after.clone(),
         setup: Delay { mean_s: stage.setup_s, varies: true },
         tasks: Tasks::Groups(stage.waves.iter().map(group).collect()),
-        spread: Spread::alike(tables.get(&stage.law)),
+        spread: Spread::alike(tables.with_slow(&stage.law, stage.slow)),
         slots: None,
         stragglers: job.stragglers.clone(),
         gpu: stage.gpu,
@@ -68,6 +68,7 @@ mod tests {
             task_mb: 0.0,
             waves: waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, ..Wave::default() }).collect(),
             law: law.clone(),
+            slow: None,
             gpu: 0.0,
         };
         let stages = vec![stage(vec![], &[(4, 2.0), (8, 1.0)]), stage(vec![0], &[(4, 1.0)])];

@@ -1,6 +1,6 @@
 //! A plan at one size: the tasks of each stage, and their mean times.
 
-use crate::mapreduce::{PhaseLaw, Stragglers};
+use crate::mapreduce::{PhaseLaw, SlowTasks, Stragglers};
 use crate::stages::plan::{MeasuredRange, Sharing, StagePlan, StageSpec};
 
 /// Number of tasks of a slot with a separate mean time; later tasks share one mean.
@@ -11,7 +11,7 @@ const RANKS: u32 = 12;
 pub struct Wave {
     /// Number, >= 1.
     pub tasks: u32,
-    /// Mean time of these tasks \[s\].
+    /// Mean time of these tasks, unless they are slow \[s\].
     pub mean_s: f64,
     /// The relative standard error of the mean time.
     pub error: f64,
@@ -34,8 +34,10 @@ pub struct PlannedStage {
     pub task_mb: f64,
     /// Tasks, in the order in which they start.
     pub waves: Vec<Wave>,
-    /// Distribution of times around their means.
+    /// Distribution of the times of usual tasks around their means.
     pub law: PhaseLaw,
+    /// Recurring slow tasks.
+    pub slow: Option<SlowTasks>,
     /// Share of a task's time in which the task holds a GPU, excluding waits for the GPU.
     pub gpu: f64,
 }
@@ -57,7 +59,12 @@ impl PlannedStage {
 
     /// Returns the mean slot time of all tasks \[s\].
     pub fn work_s(&self) -> f64 {
-        self.waves.iter().map(|wave| f64::from(wave.tasks) * wave.mean_s).sum()
+        self.mean_ratio() * self.waves.iter().map(|wave| f64::from(wave.tasks) * wave.mean_s).sum::<f64>()
+    }
+
+    /// Returns the ratio of the mean time of all tasks to the mean time of usual tasks.
+    fn mean_ratio(&self) -> f64 {
+        self.slow.map_or(1.0, |slow| slow.mean())
     }
 }
 
@@ -136,8 +143,8 @@ impl PlannedJob {
     /// Approximate: stages that run in parallel count in full.
     pub fn error(&self) -> f64 {
         let all = self.slot_time_s();
-        let part = |wave: &Wave| f64::from(wave.tasks) * wave.mean_s * wave.error / all;
         let of_stage = |stage: &PlannedStage| {
+            let part = |wave: &Wave| f64::from(wave.tasks) * stage.mean_ratio() * wave.mean_s * wave.error / all;
             let cold = stage.waves.first().map_or(0.0, part);
             let warm: f64 = stage.waves.iter().skip(1).map(part).sum();
             cold * cold + warm * warm
@@ -169,6 +176,7 @@ fn planned(stage: &StageSpec, plan: &StagePlan, slots: u32, load: &Load) -> Plan
         task_mb,
         waves,
         law: stage.distribution.clone(),
+        slow: stage.slow,
         gpu: stage.gpu,
     }
 }
@@ -240,8 +248,10 @@ impl Load {
         let mut errors = Vec::new();
         if let Some(sharing) = plan.sharing.filter(|_| all > 0.0) {
             let sum = |part: fn(&Wave) -> f64| {
-                let waves = job.stages.iter().flat_map(|stage| &stage.waves);
-                waves.map(|wave| f64::from(wave.tasks) * part(wave)).sum::<f64>()
+                let of_stage = |stage: &PlannedStage| {
+                    stage.mean_ratio() * stage.waves.iter().map(|wave| f64::from(wave.tasks) * part(wave)).sum::<f64>()
+                };
+                job.stages.iter().map(of_stage).sum::<f64>()
             };
             let start = self.start_s * f64::from(job.slots);
             errors.push(start / all * sharing.start.error * self.executors);

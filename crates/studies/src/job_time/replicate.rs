@@ -110,6 +110,7 @@ mod tests {
             task_mb: 0.0,
             waves: waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, ..Wave::default() }).collect(),
             law: law.clone(),
+            slow: None,
             gpu: 0.0,
         };
         let stages = vec![stage(&[], &[(3, 2.0), (7, 1.0)]), stage(&[], &[(5, 0.8)]), stage(&[0, 1], &[(4, 1.5)])];
