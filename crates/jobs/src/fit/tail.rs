@@ -80,7 +80,7 @@ impl Tail {
         })
     }
 
-    /// Returns the slow tasks of a stage whose usual tasks have a mean of `mean` times the model's time.
+    /// Returns the slow tasks of a stage whose typical tasks have a mean of `mean` times the model's time.
     pub(super) fn slow_tasks(self, mean: f64) -> SlowTasks {
         let Self { share, shape, longest } = self;
         SlowTasks { share, from: (MOST_RATIO / mean).max(1.0), shape, seen: Some(longest / mean) }
@@ -123,7 +123,7 @@ mod tests {
         assert!((tail.share - 4.0 / 65.0).abs() < 1e-12);
         assert!((tail.longest - 5.0).abs() < 0.3, "{tail:?}");
         assert!((tail.shape - (tail.longest / 3.0).ln().recip()).abs() < 1e-9, "{tail:?}");
-        // usual tasks have a mean of 1.2 times the model's time
+        // typical tasks have a mean of 1.2 times the model's time
         let slow = tail.slow_tasks(1.2);
         assert_eq!((slow.share, slow.from, slow.shape), (tail.share, 2.5, tail.shape));
         assert!((slow.seen.unwrap() - tail.longest / 1.2).abs() < 1e-12 && slow.problem().is_none());

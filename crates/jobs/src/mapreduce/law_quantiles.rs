@@ -107,7 +107,7 @@ const HARDLY_EVER: f64 = 1e-6;
 /// Index of the Pareto tail that is assumed for an age that the distribution does not explain.
 const OVERDUE_TAIL: f64 = 3.0;
 
-/// The distribution of a task's time, in units of the mean time of usual tasks, for many draws. Without slow tasks, its mean is 1.
+/// The distribution of a task's time, in units of the mean time of typical tasks, for many draws. Without slow tasks, its mean is 1.
 ///
 /// The relative error of usual times is below 1e-4 in the tails as in the middle, except for hyperexponential distributions with a coefficient of
 /// variation above 3 and Weibull distributions with a shape below 0.3: there, the probability of exceeding a value has a relative error of up to 6%.
@@ -165,7 +165,7 @@ impl LawTable {
         Self::with_slow(law, None)
     }
 
-    /// Builds the table of tasks of which usual tasks have the times of `law`.
+    /// Builds the table of tasks of which typical tasks have the times of `law`.
     pub fn with_slow(law: &PhaseLaw, slow: Option<SlowTasks>) -> Self {
         let mean = law.unscaled_mean();
         let shape = match law {
@@ -182,7 +182,7 @@ impl LawTable {
 
     /// Returns the time that a random word draws. Without slow tasks: the quantile at (word + ½) / 2³².
     ///
-    /// With slow tasks, the highest words draw slow tasks and all others usual tasks, each with the quantiles of their own distribution. So the times
+    /// With slow tasks, the highest words draw slow tasks and all others typical tasks, each with the quantiles of their own distribution. So the times
     /// have the mixed distribution without an inversion, and slow tasks stay slow if the usual distribution changes.
     #[inline]
     pub fn draw(&self, word: u32) -> f64 {
@@ -259,7 +259,7 @@ impl LawTable {
         usual + slow
     }
 
-    /// Returns the probabilities of a usual task, and of a slow one, with a time above `x`.
+    /// Returns the probabilities of a typical task, and of a slow one, with a time above `x`.
     fn parts_exceeding(&self, x: f64) -> [f64; 2] {
         let usual = self.law.smooth_survival(x * self.mean).unwrap_or_else(|| 1.0 - self.usual_cdf(x));
         let share = self.slow.map_or(0.0, |slow| slow.share);
@@ -271,7 +271,7 @@ impl LawTable {
     /// An age that is extremely unlikely under the distribution has another cause. Then a Pareto tail of index 3 is assumed, or that of the slow tasks
     /// if it is heavier. With index 3, half of such times continue for more than a quarter of their age.
     ///
-    /// With slow tasks, the age determines the probability that the task is slow. The lowest `p` are usual tasks.
+    /// With slow tasks, the age determines the probability that the task is slow. The lowest `p` are typical tasks.
     pub fn left(&self, age: f64, p: f64) -> f64 {
         let Some(slow) = &self.slow else { return self.usual_left(age, self.usual_cdf(age), p) };
         let [usual, late] = self.parts_exceeding(age);

@@ -9,10 +9,10 @@ use crate::mapreduce::setting::{SettingProblem, range};
 /// Maximum shape, and maximum multiple of the usual time: beyond it, clocks lose precision.
 const LARGEST: f64 = 1e6;
 
-/// Recurring slow tasks. All other tasks are usual tasks: they have the mean times and the distribution of the stage.
+/// Recurring slow tasks. All other tasks are typical tasks: they have the mean times and the distribution of the stage.
 ///
 /// ```text
-/// P(time of a slow task > x · mean time of a usual task) = (from / x)^shape,   x ≥ from
+/// P(time of a slow task > x · mean time of a typical task) = (from / x)^shape,   x ≥ from
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -20,11 +20,11 @@ const LARGEST: f64 = 1e6;
 pub struct SlowTasks {
     /// Share of slow tasks among all tasks of the stage, above 0 and at most 0.5.
     pub share: f64,
-    /// Shortest time of a slow task, as a multiple of the mean time of usual tasks, >= 1.
+    /// Shortest time of a slow task, as a multiple of the mean time of typical tasks, >= 1.
     pub from: f64,
     /// Tail index, above 1 so that the mean exists. A slow task takes more than `x` times its shortest time with probability `x^-shape`.
     pub shape: f64,
-    /// Longest time in the logs, as a multiple of the mean time of usual tasks, >= `from`. Estimates use it only to report that they reach
+    /// Longest time in the logs, as a multiple of the mean time of typical tasks, >= `from`. Estimates use it only to report that they reach
     /// beyond the logs. Default: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<f64>,
@@ -43,22 +43,22 @@ impl SlowTasks {
             .or_else(|| longest(seen?))
     }
 
-    /// Returns the mean time of all tasks of the stage, as a multiple of the mean time of usual tasks.
+    /// Returns the mean time of all tasks of the stage, as a multiple of the mean time of typical tasks.
     pub fn mean(&self) -> f64 {
         1.0 + self.share * (self.from * self.shape / (self.shape - 1.0) - 1.0)
     }
 
-    /// Returns the probability that a slow task takes more than `x` times the mean time of usual tasks.
+    /// Returns the probability that a slow task takes more than `x` times the mean time of typical tasks.
     pub fn exceeding(&self, x: f64) -> f64 {
         if x > self.from { (self.from / x).powf(self.shape) } else { 1.0 }
     }
 
-    /// Returns the multiple of the mean time of usual tasks that a slow task exceeds with `probability`, in (0, 1].
+    /// Returns the multiple of the mean time of typical tasks that a slow task exceeds with `probability`, in (0, 1].
     pub fn exceeded_with(&self, probability: f64) -> f64 {
         self.from * probability.powf(-1.0 / self.shape)
     }
 
-    /// Returns the median of the longest time of `tasks` tasks, as a multiple of the mean time of usual tasks; none if it is likely that none of
+    /// Returns the median of the longest time of `tasks` tasks, as a multiple of the mean time of typical tasks; none if it is likely that none of
     /// these tasks is slow.
     pub fn longest_of(&self, tasks: u32) -> Option<f64> {
         // the longest time is above x if any task is slow and above x: 1 - (1 - share · exceeding(x))^tasks = ½

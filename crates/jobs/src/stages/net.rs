@@ -268,4 +268,25 @@ mod tests {
         };
         assert_eq!((taken("slots"), taken("ended0"), taken("from0to1")), (4, 1, 1));
     }
+
+    #[test]
+    fn usual_and_slow_starts_compete_with_their_shares() {
+        let slow = SlowTasks { share: 0.25, from: 3.0, shape: 2.0, seen: None };
+        let stages = vec![PlannedStage { slow: Some(slow), ..stage(vec![], &[(3, 2.0), (4, 0.0)]) }];
+        let made = stage_net(&PlannedJob { name: "j".into(), slots: 3, stages, ..PlannedJob::default() }).unwrap();
+        let timing = |id: &str| made.net.find_transition(id).map(|id| made.net.transition(id).timing.clone());
+        // tasks without length are not slow
+        assert_eq!(timing("start0w0"), Some(Timing::immediate(0.75, 2)));
+        assert_eq!(timing("startslow0w0"), Some(Timing::immediate(0.25, 2)));
+        assert_eq!(timing("start0w1"), Some(Timing::immediate(1.0, 1)));
+        assert_eq!(timing("startslow0w1"), None);
+        let law = |id: &str| match timing(id) {
+            Some(Timing::Timed { delay: Delay::General(law), servers: Servers::Infinite, .. }) => law,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(law("delay0w0"), Law::Deterministic { delay: 6.0 });
+        assert_eq!(law("runslow0w0"), Law::Pareto { shape: 2.0, scale: 6.0 });
+        // set-up, and the timed transitions of both kinds of tasks
+        assert_eq!(made.stages[0].len(), 1 + 3 + 1);
+    }
 }

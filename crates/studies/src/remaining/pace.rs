@@ -175,7 +175,7 @@ impl TaskLaw {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapreduce::PhaseLaw;
+    use crate::mapreduce::{PhaseLaw, SlowTasks};
 
     /// Eight tasks, each 1.5 times as long as the median of the plan's lognormal distribution: the likelihood's middle
     /// is ln 1.5, and its variance about σ²/8 (5% more by Student's distribution with four degrees of freedom near its
@@ -209,5 +209,17 @@ mod tests {
         let law = TaskLaw::new(LawTable::new(&PhaseLaw::Lognormal { cv: 0.2 }));
         let of = |running: Vec<f64>| law.seen(&StageEvidence { ended: vec![1.0; 8], running }, 0.1).unwrap().0;
         assert!((of(vec![20.0]) - of(vec![])).abs() < 0.05);
+    }
+
+    /// Of tasks with a constant time, one that runs for twice this time says that the run is slow. If one task in five is slow, it may just be a slow task.
+    #[test]
+    fn a_slow_task_is_expected_where_there_are_slow_tasks() {
+        let slow = SlowTasks { share: 0.2, from: 3.0, shape: 2.5, seen: None };
+        let shown = StageEvidence { ended: vec![1.0; 4], running: vec![2.0; 2] };
+        let of = |slow| {
+            let law = LawTable::with_slow(&PhaseLaw::Lognormal { cv: 0.4 }, slow);
+            TaskLaw::new(law).seen(&shown, 0.1).unwrap().0
+        };
+        assert!(of(Some(slow)) < of(None) - 0.02, "{} {}", of(Some(slow)), of(None));
     }
 }
