@@ -2,7 +2,7 @@
 //!
 //! The values in `tests/data/exact/maxima.csv` come from closed forms and from quadrature with 40 digits, not from this program.
 //! Every interval has the level of 5 standard errors, so an exact value outside an interval is a fault. An interval of a mean is at most
-//! 1.5% wide on either side (2.5% for lognormal times, 8% for times with slow tasks); the quantiles and probabilities test the tail, which a list of typical task times cuts.
+//! 1.5% wide on either side (2.5% for lognormal times, 15% for times with slow tasks, whose tails test quantiles and probabilities); the quantiles and probabilities test the tail, which a list of typical task times cuts.
 
 use std::path::Path;
 
@@ -113,7 +113,7 @@ fn whatif_is_exact(name: &str, (tasks, replications, deadline): (u32, u32, usize
         let most = match name {
             "pareto 2.2" => f64::INFINITY,
             "lognormal cv 1" => 0.025,
-            _ if name.contains("slow") => 0.08,
+            _ if name.contains("slow") => 0.15,
             _ => 0.015,
         };
         assert!(width < most, "{what}: ±{width}");
@@ -219,7 +219,7 @@ fn slow_tasks_have_their_exact_maximum() {
                     let answer = ask(command, &plan, deadline, replications);
                     contains(&answer, "/deadline/simulated", *probability, &what);
                     let width = contains(&answer, "/usual_mean", exact.mean, &what);
-                    assert!(width < 0.08, "{what}: ±{width}");
+                    assert!(width < 0.15, "{what}: ±{width}");
                 }
             }
             whatif_is_exact(name, (tasks, replications, 1), &plan);

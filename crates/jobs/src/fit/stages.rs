@@ -583,7 +583,9 @@ mod tests {
         assert!((slow.share - 6.0 / 64.0).abs() < 1e-4 && (1.5..4.0).contains(&slow.shape), "{slow:?}");
         assert!((2.5..=3.1).contains(&slow.from) && (6.5..8.5).contains(&longest), "{slow:?}");
         assert!(
-            plan.notes.iter().any(|note| note.contains("stage 0: 9.38% of the tasks take more than 3 times")),
+            plan.notes
+                .iter()
+                .any(|note| note.contains("stage 0: 9.38% of the tasks are slow: they take at least 3.0 times")),
             "{plan:?}"
         );
         plan.job.input_mb *= 10.0;

@@ -5,7 +5,8 @@
 //! hardly ever to more than two of one stage, their share of all tasks becomes that of all stages.
 //!
 //! The slow-down has a Pareto tail, which has no end: the longest of many tasks takes longer than the longest of the few in the logs. The tail starts
-//! at the ratio that separates slow tasks from others (peaks over a threshold), so only its shape is fitted.
+//! near the least ratio of the slow tasks, because slow tasks may differ in kind: some logs have tasks without data, and tasks with data that all take
+//! hundreds of times as long.
 
 use crate::fit::task_time::{Row, Times};
 use crate::mapreduce::SlowTasks;
@@ -18,9 +19,9 @@ const OWN_RATIO: f64 = 10.0;
 const FEWEST: usize = 3;
 /// Maximum share of slow tasks: if there are more, the others are not the usual ones.
 const MOST_SHARE: f64 = 0.5;
-/// Limits of the shape. Three ratios determine it only within a factor of about 3, so a few wild ones could otherwise claim a tail without a finite mean. With
-/// the lower limit, a slow task takes three times the least slow-down on average. With the upper limit, which ratios just above the threshold
-/// reach, it takes 5% more than the least.
+/// Limits of the shape. Three ratios determine it only within a factor of about 3, so a few wild ones could otherwise claim a tail without a finite
+/// mean. With the lower limit, a slow task takes three times the least slow-down on average; with the upper limit, which nearly equal ratios reach, it
+/// takes 5% more than the least.
 const SHAPES: [f64; 2] = [1.5, 20.0];
 /// One slow task in this number illustrates how far a tail reaches.
 const RARE: f64 = 1_000.0;
@@ -30,7 +31,9 @@ const RARE: f64 = 1_000.0;
 pub(super) struct Tail {
     /// Share of all tasks.
     share: f64,
-    /// Index of the Pareto tail above [`MOST_RATIO`].
+    /// Start of the Pareto tail, at least [`MOST_RATIO`].
+    from: f64,
+    /// Index of the Pareto tail.
     shape: f64,
     /// The largest ratio of a task's time to the model's.
     longest: f64,
@@ -65,34 +68,46 @@ impl Tails {
 impl Tail {
     /// Creates a tail from the ratios above [`MOST_RATIO`] of a number of tasks; none if there are too few slow tasks to estimate one.
     ///
-    /// The shape is the maximum-likelihood estimate for the index of a Pareto tail \[Hill1975\]: the reciprocal of the mean of ln(ratio / threshold).
+    /// ```text
+    /// 1 / shape = Σ ln(ratio / least ratio) / (n - 1),   ln from = mean of ln ratio - 1 / shape
+    /// ```
+    ///
+    /// For Pareto ratios, the least of which is not known, both are unbiased. If the tail would start below the threshold, it starts there, and the shape
+    /// is the maximum-likelihood estimate above it \[Hill1975\], the reciprocal of the mean of ln(ratio / threshold). Either way, and also at the
+    /// limits of the shape, slow tasks keep their geometric mean.
     fn new(ratios: &[f64], tasks: usize) -> Option<Self> {
         if ratios.len() < FEWEST {
             return None;
         }
         let count = ratios.len() as f64;
-        let logs: f64 = ratios.iter().map(|ratio| (ratio / MOST_RATIO).ln()).sum();
-        let [least, most] = SHAPES;
+        let least = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+        let log = ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / count;
+        let [flattest, steepest] = SHAPES;
+        let within = |excess: f64| excess.clamp(1.0 / steepest, 1.0 / flattest);
+        let own = within((log - least.ln()) * count / (count - 1.0));
+        let from = (log - own).exp();
+        let (from, excess) = if from > MOST_RATIO { (from, own) } else { (MOST_RATIO, within(log - MOST_RATIO.ln())) };
         Some(Self {
             share: (count / tasks.max(1) as f64).min(MOST_SHARE),
-            shape: (count / logs).clamp(least, most),
-            longest: ratios.iter().copied().fold(MOST_RATIO, f64::max),
+            from,
+            shape: 1.0 / excess,
+            longest: ratios.iter().copied().fold(from, f64::max),
         })
     }
 
     /// Returns the slow tasks of a stage whose typical tasks have a mean of `mean` times the model's time.
     pub(super) fn slow_tasks(self, mean: f64) -> SlowTasks {
-        let Self { share, shape, longest } = self;
-        SlowTasks { share, from: (MOST_RATIO / mean).max(1.0), shape, seen: Some(longest / mean) }
+        let Self { share, from, shape, longest } = self;
+        SlowTasks { share, from: (from / mean).max(1.0), shape, seen: Some(longest / mean) }
     }
 
     /// Returns how often tasks are slow, the longest time in the logs, and how far the tail reaches beyond it.
     pub(super) fn note(self) -> String {
-        let Self { share, shape, longest } = self;
-        let rare = MOST_RATIO * RARE.powf(1.0 / shape);
+        let Self { share, from, shape, longest } = self;
+        let rare = from * RARE.powf(1.0 / shape);
         let beyond = if rare > longest { ", beyond the logs" } else { "" };
         format!(
-            "{:.2}% of the tasks take more than {MOST_RATIO} times the typical time, at most {longest:.1} times in the logs. One such task in \
+            "{:.2}% of the tasks are slow: they take at least {from:.1} times the typical time, at most {longest:.1} times in the logs. One slow task in \
              {RARE} is predicted to take more than {rare:.0} times the typical time{beyond}",
             100.0 * share
         )
@@ -114,49 +129,60 @@ mod tests {
         rows
     }
 
-    /// Four slow tasks of five times the usual time: a tail from three times that time, with index 1 / ln(5/3).
+    /// Four slow tasks of five times the usual time, and nothing between: a tail that starts near five times that time.
     #[test]
-    fn a_tail_has_its_share_and_its_shape() {
+    fn a_tail_has_its_share_and_its_start() {
         let rows = vec![rows(4)];
         let times = vec![fit_times(&rows[0])];
         let tail = Tails::of(&rows, &times).of_stage(0).unwrap();
         assert!((tail.share - 4.0 / 65.0).abs() < 1e-12);
-        assert!((tail.longest - 5.0).abs() < 0.3, "{tail:?}");
-        assert!((tail.shape - (tail.longest / 3.0).ln().recip()).abs() < 1e-9, "{tail:?}");
-        // typical tasks have a mean of 1.2 times the model's time
-        let slow = tail.slow_tasks(1.2);
-        assert_eq!((slow.share, slow.from, slow.shape), (tail.share, 2.5, tail.shape));
-        assert!((slow.seen.unwrap() - tail.longest / 1.2).abs() < 1e-12 && slow.problem().is_none());
+        assert!((tail.longest - 5.0).abs() < 0.3 && tail.shape == 20.0, "{tail:?}");
+        assert!((tail.from - tail.longest * (-0.05_f64).exp()).abs() < 1e-9, "{tail:?}");
+        // typical tasks have a mean of 1.25 times the model's time
+        let slow = tail.slow_tasks(1.25);
+        assert_eq!((slow.share, slow.from, slow.shape), (tail.share, tail.from / 1.25, 20.0));
+        assert!((slow.seen.unwrap() - tail.longest / 1.25).abs() < 1e-12 && slow.problem().is_none());
     }
 
-    /// The estimate of the shape is the true one within 5 standard errors, shape / √n. Fails if logarithms count from 1 instead of the threshold.
+    /// Start and shape are the true ones within 5 standard errors: that of the shape is shape / √n, that of the start at most start / (n shape). The
+    /// tails start at the threshold and far above it. Fails if logarithms count from 1, and if the shape is not the reciprocal of their mean.
     #[test]
-    fn the_shape_of_a_pareto_tail_is_found_again() {
-        for shape in [1.6, 2.5, 4.0] {
+    fn a_pareto_tail_is_found_again() {
+        for (from, shape) in [(3.0, 1.6), (3.0, 4.0), (40.0, 2.5)] {
             let count = 2_000_u32;
-            let word = |i: u32| crate::rng::uniform(i.wrapping_mul(2_654_435_769));
-            let ratios: Vec<f64> = (1..=count).map(|i| MOST_RATIO * word(i).powf(-1.0 / shape)).collect();
+            let ratios: Vec<f64> = (1..=count)
+                .map(|i| from * crate::rng::uniform(i.wrapping_mul(2_654_435_769)).powf(-1.0 / shape))
+                .collect();
             let tail = Tail::new(&ratios, 20_000).unwrap();
             let error = shape / f64::from(count).sqrt();
             assert!((tail.shape - shape).abs() < 5.0 * error && error < 0.025 * shape, "{tail:?}");
+            assert!((tail.from / from - 1.0).abs() < 5.0 / (f64::from(count) * shape), "{tail:?}");
             assert!((tail.share - 0.1).abs() < 1e-12);
         }
     }
 
+    /// At the limits of the shape too, the geometric mean of the ratios is exp(1 / shape) times the start.
     #[test]
     fn a_shape_that_few_tasks_claim_has_limits() {
-        let shape = |ratios: &[f64]| Tail::new(ratios, 4).map(|tail| (tail.share, tail.shape));
-        assert_eq!(shape(&[100.0, 200.0, 400.0]), Some((0.5, 1.5)));
-        assert_eq!(shape(&[3.01, 3.02, 3.03]), Some((0.5, 20.0)));
+        let tail = |ratios: &[f64]| Tail::new(ratios, 4).unwrap();
+        let flat = tail(&[4.0, 400.0, 4_000.0]);
+        assert_eq!((flat.share, flat.shape), (0.5, 1.5));
+        assert!(
+            (flat.from * (1.0_f64 / 1.5).exp() / (4.0 * 400.0 * 4_000.0_f64).cbrt() - 1.0).abs() < 1e-12,
+            "{flat:?}"
+        );
+        let steep = tail(&[3.01, 3.02, 3.03]);
+        assert_eq!((steep.from, steep.shape), (3.0, 20.0));
+        assert_eq!(Tail::new(&[4.0, 5.0], 100), None);
     }
 
     #[test]
     fn the_note_says_how_far_a_tail_reaches() {
-        let tail = Tail { share: 0.06, shape: 2.5, longest: 8.1 };
+        let tail = Tail { share: 0.06, from: 3.0, shape: 2.5, longest: 8.1 };
         assert_eq!(
             tail.note(),
-            "6.00% of the tasks take more than 3 times the typical time, at most 8.1 times in the logs. One such task in 1000 is predicted to \
-             take more than 48 times the typical time, beyond the logs"
+            "6.00% of the tasks are slow: they take at least 3.0 times the typical time, at most 8.1 times in the logs. One slow task in 1000 is \
+             predicted to take more than 48 times the typical time, beyond the logs"
         );
         // 3 · 1000^(1/20) = 4.24
         assert!(Tail { shape: 20.0, ..tail }.note().ends_with("more than 4 times the typical time"));
