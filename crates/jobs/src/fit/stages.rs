@@ -580,7 +580,7 @@ mod tests {
         let mut plan = fit_stages(&[run]).unwrap().plan;
         let slow = plan.stage[0].slow.unwrap();
         let longest = slow.seen.unwrap();
-        assert!((slow.share - 6.0 / 64.0).abs() < 1e-4 && (1.5..4.0).contains(&slow.shape), "{slow:?}");
+        assert!((slow.share - 6.0 / 64.0).abs() < 1e-4 && (2.2..4.0).contains(&slow.shape), "{slow:?}");
         assert!((2.5..=3.1).contains(&slow.from) && (6.5..8.5).contains(&longest), "{slow:?}");
         assert!(
             plan.notes

@@ -25,7 +25,7 @@ pub struct SlowTasks {
     /// Tail index, above 1 so that the mean exists. A slow task takes more than `x` times its shortest time with probability `x^-shape`.
     pub shape: f64,
     /// Longest time in the logs, as a multiple of the mean time of typical tasks, >= `from`. Estimates use it only to report that they reach
-    /// beyond the logs. Default: unknown.
+    /// beyond the logs. Default none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen: Option<f64>,
 }
