@@ -137,7 +137,8 @@ fn small_runs_predict_larger_ones() {
 /// The simulated mean time of a job of one stage without a set-up.
 fn simulated(slots: u32, waves: &[(u32, f64)], law: PhaseLaw, end_s: f64) -> tailspn::estimate::Estimate {
     let waves = waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, ..Wave::default() }).collect();
-    let stage = PlannedStage { name: String::new(), after: vec![], setup_s: 0.0, task_mb: 0.0, waves, law, gpu: 0.0 };
+    let (name, after) = (String::new(), vec![]);
+    let stage = PlannedStage { name, after, setup_s: 0.0, task_mb: 0.0, waves, law, slow: None, gpu: 0.0 };
     let job = PlannedJob { name: "job".into(), slots, stages: vec![stage], end_s, ..PlannedJob::default() };
     let program = compile(&stage_net(&job).unwrap().net).unwrap();
     let ensemble = Ensemble { replications: 100_000, seed: 5, ..Ensemble::default() };

@@ -70,7 +70,9 @@ fn a_job_of_stages_has_the_same_numbers_on_both() {
     let plan = folder.path().join("plan.toml");
     let text = "[job]\ninput_mb = 64\nexecutors = 2\ncores = 2\n[[stage]]\nsetup_s = 0.2\ntasks = { fixed = 9 }\n\
                 cold = { fixed_s = 2 }\nwarm = { fixed_s = 1 }\n[[stage]]\nafter = [0]\ntasks = { fixed = 3 }\ncold = { fixed_s = 1 }\n\
-                warm = { fixed_s = 1 }\ndistribution = { empirical = { samples = [1.0, 1.2, 2.5] } }\n";
+                warm = { fixed_s = 1 }\ndistribution = { empirical = { samples = [1.0, 1.2, 2.5] } }\n[[stage]]\nafter = [1]\n\
+                tasks = { fixed = 7 }\ncold = { fixed_s = 1 }\nwarm = { fixed_s = 1 }\ndistribution = { lognormal = { cv = 0.3 } }\n\
+                slow = { share = 0.2, from = 3, shape = 2.5 }\n";
     std::fs::write(&plan, text).unwrap();
     let plan = plan.to_str().unwrap();
     let numbers = |args: &[&str]| data(&[&["estimate", plan, "--reps=2000", "--csv"], args].concat());

@@ -3,7 +3,7 @@
 
     pip install mpmath==1.3.0 && python3 maxima.py > maxima.csv
 
-Every distribution has a mean of 10 s. With Q the probability that one task takes longer than x, the maximum of n tasks is at most x
+Every distribution has a mean of 10 s, those with slow tasks without them. With Q the probability that one task takes longer than x, the maximum of n tasks is at most x
 with probability F(x) = (1 - Q(x))^n. Its mean is the integral of 1 - F over x >= 0, its p-quantile the x with Q(x) = 1 - p^(1/n).
 Exponential and Pareto times have closed forms for both; the script computes their means by the integral too, and stops if the two
 differ. The script also stops if the integral's own error is above 1e-18 of the mean. 40 digits are carried, 17 are written.
@@ -22,6 +22,7 @@ MEANS_OF_PHASES = [mpf(m) for m in (1, 2, 3, 4)]
 
 class Exponential:
     name = 'exponential'
+    bends = []
 
     def above(self, x):
         return exp(-x / MEAN)
@@ -96,6 +97,44 @@ class Pareto:
         return self.scale * (gamma(n + 1) * gamma(a) * rgamma(n + a) - 1)
 
 
+class Slow:
+    """A share of slow tasks, which take at least three times the mean of the others, with a Pareto tail."""
+    share = mpf('0.06')
+    least = 3 * MEAN
+
+    def __init__(self, usual, shape):
+        self.usual = usual
+        self.shape = mpf(shape)
+        self.name = f'{usual.name}, slow {shape}'
+        self.bends = usual.bends + [self.least]
+
+    def above(self, x):
+        slow = (x / self.least) ** -self.shape if x > self.least else 1
+        return (1 - self.share) * self.usual.above(x) + self.share * slow
+
+    def slow_quantile(self, q):
+        return self.least * (q / self.share) ** (-1 / self.shape) if q < self.share else self.least
+
+    def quantile(self, q):
+        if q > self.above(self.least):
+            return self.usual.quantile((q - self.share) / (1 - self.share))
+        low, high = self.slow_quantile(q), max(self.slow_quantile(q / 2), self.usual.quantile(q / 2 / (1 - self.share)))
+        if low == high or abs(self.above(low) / q - 1) < mpf(10) ** -35:
+            return low
+        return findroot(lambda x: log(self.above(x)) - log(q), (low, high), solver='anderson')
+
+
+class Constant:
+    name = 'deterministic'
+    bends = [MEAN]
+
+    def above(self, x):
+        return mpf(1) if x < MEAN else mpf(0)
+
+    def quantile(self, q):
+        return MEAN
+
+
 def at_most(times, n, x):
     """The probability that all n tasks take at most x."""
     return exp(n * log1p(-times.above(x)))
@@ -111,12 +150,12 @@ def integrated_mean(times, n):
     # the points split the integral where the distribution of the maximum bends, and follow its tail to beyond 1e-30
     points = [mpf(0)] + [quantile(times, n, mpf(p)) for p in ('1e-20', '1e-6', '0.01', '0.1', '0.3', '0.5', '0.7', '0.9', '0.99', '0.9999')]
     points += [times.quantile(mpf(10) ** -e) for e in range(9, 60, 3)]
-    points = sorted(set(points))
+    points = sorted(set(points + getattr(times, 'bends', [])))
 
     def longer(x):
         q = times.above(x)  # rounding can make it exceed 1 near 0
         return mpf(1) if q >= 1 else -expm1(n * log1p(-q))
-    mean, error = quad(longer, points + [inf] if isinstance(times, Pareto) else points, error=True, maxdegree=10)
+    mean, error = quad(longer, points + [inf] if isinstance(times, (Pareto, Slow)) else points, error=True, maxdegree=10)
     if error > mean * mpf(10) ** -18:
         sys.exit(f'{times.name}, {n} tasks: the error of the mean is {nstr(error, 3)}')
     return mean
@@ -124,7 +163,8 @@ def integrated_mean(times, n):
 
 def main():
     print('distribution,tasks,statistic,argument,value')
-    for times in (Exponential(), Erlang(), Phases(), Lognormal(), Pareto('1.5'), Pareto('2.2')):
+    for times in (Exponential(), Erlang(), Phases(), Lognormal(), Pareto('1.5'), Pareto('2.2'),
+                  Slow(Exponential(), '2.5'), Slow(Constant(), '3')):
         for n in TASKS:
             mean = integrated_mean(times, n)
             if hasattr(times, 'mean_of_maximum'):
@@ -138,7 +178,8 @@ def main():
             times_s = [nstr(mean, 4 if mean < 1000 else 6), nstr(p95, 4 if p95 < 1000 else 6)] + (['80'] if (times.name, n) == ('exponential', 3_000) else [])
             rows += [('probability', t, at_most(times, n, mpf(t))) for t in times_s]
             for statistic, argument, value in rows:
-                print(f'{times.name},{n},{statistic},{argument},{nstr(value, 17, min_fixed=-5, max_fixed=18)}')
+                name = f'"{times.name}"' if ',' in times.name else times.name
+                print(f'{name},{n},{statistic},{argument},{nstr(value, 17, min_fixed=-5, max_fixed=18)}')
 
 
 if __name__ == '__main__':

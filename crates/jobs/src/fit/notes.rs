@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::fit::fitted::FittedStage;
 use crate::fit::observe::ObservedRun;
 use crate::fit::scaling::Scaling;
-use crate::fit::tail::Tails;
+use crate::fit::tail::{Tail, Tails};
 use crate::fit::task_time::Times;
 use crate::stages::{RunSpread, Sharing};
 
@@ -86,9 +86,9 @@ impl Fitting<'_> {
             "no slot ran enough tasks (four) to show the time of warm tasks; this time is estimated mainly from CPU time",
         );
         let has_tail = |i: usize| self.tails.of_stage(i).is_some();
-        say(&has_tail, "some tasks take more than three times the typical time; they are part of the distribution");
         let held_up: usize = (0..self.stages.len()).filter(|&i| !has_tail(i)).map(|i| self.stages[i].held_up).sum();
         say(&|i| self.stages[i].held_up > 0 && !has_tail(i), &format!("outlier tasks excluded: {held_up}"));
+        notes.extend(self.about_tails());
         if !self.unseen.is_empty() {
             let stages = listed(self.unseen);
             notes.push(format!(
@@ -96,6 +96,19 @@ impl Fitting<'_> {
             ));
         }
         notes
+    }
+
+    /// Remarks on slow tasks, one for all stages with the same tail.
+    fn about_tails(&self) -> Vec<String> {
+        let mut alike: Vec<(Tail, Vec<usize>)> = Vec::new();
+        for stage in 0..self.stages.len() {
+            let Some(tail) = self.tails.of_stage(stage) else { continue };
+            match alike.iter_mut().find(|(other, _)| *other == tail) {
+                Some((_, stages)) => stages.push(stage),
+                None => alike.push((tail, vec![stage])),
+            }
+        }
+        alike.into_iter().map(|(tail, stages)| format!("{}: {}", listed(&stages), tail.note())).collect()
     }
 }
 

@@ -225,7 +225,7 @@ fn rest(run: &RunProgress, mut plan: StagePlan, positions: Vec<Option<usize>>, n
     for (k, planned) in job.stages.iter_mut().enumerate() {
         if join.is_over(k) {
             // the distribution is never drawn from, and building its table is slow
-            (planned.waves, planned.law) = (Vec::new(), PhaseLaw::Deterministic);
+            (planned.waves, planned.law, planned.slow) = (Vec::new(), PhaseLaw::Deterministic, None);
         } else {
             planned.waves = after(&planned.waves, join.begun(k));
         }

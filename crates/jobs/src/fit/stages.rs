@@ -174,6 +174,10 @@ fn rounded(mut plan: StagePlan) -> StagePlan {
             PhaseLaw::Weibull { shape } => numbers.push(shape),
             _ => {}
         }
+        if let Some(slow) = &mut stage.slow {
+            numbers.extend([&mut slow.share, &mut slow.from, &mut slow.shape]);
+            numbers.extend(&mut slow.seen);
+        }
     }
     for number in numbers {
         *number = format!("{number:.3e}").parse().unwrap_or(*number);
@@ -364,13 +368,6 @@ fn fitted(fit: &Fit<'_>, i: usize, scaling: &Scaling) -> FittedStage {
     let (law, laws) = best_law(&ratios);
     // the fitted lines are medians; the mean of a distribution is higher
     let mean_ratio = if ratios.is_empty() { 1.0 } else { ratios.iter().sum::<f64>() / ratios.len() as f64 };
-    let (law, mean_ratio) = match fit.tails.of_stage(i) {
-        Some(tail) => {
-            let (law, mean) = tail.on(&law, mean_ratio);
-            (law, mean * mean_ratio)
-        }
-        None => (law, mean_ratio),
-    };
     let (cold_error, warm_error) = if rows.len() <= MOST_LEFT_OUT {
         errors(rows, times, scaling.task_mb)
     } else {
@@ -395,6 +392,7 @@ fn fitted(fit: &Fit<'_>, i: usize, scaling: &Scaling) -> FittedStage {
         busy: times.busy,
         gpu: gpu_share(fit.runs, i),
         distribution: law,
+        slow: fit.tails.of_stage(i).map(|tail| tail.slow_tasks(mean_ratio)),
         tasks: scaling.tasks,
         data_mb: scaling.data_mb,
         cold: time(cold, cold_error),
@@ -446,6 +444,9 @@ fn coefficient(law: &PhaseLaw) -> f64 {
 mod tests {
     use super::*;
     use crate::fit::observe::ObservedStage;
+    use crate::mapreduce::LawTables;
+    use crate::run::{RunMemory, TaskRuns};
+    use crate::stages::{PlannedJob, job_of};
 
     /// A run of two stages without chance: 16 MB splits, then 8 tasks over a shuffle of half the input.
     fn made(input_mb: f64, factor: f64) -> ObservedRun {
@@ -566,6 +567,48 @@ mod tests {
         assert!(near(fitted.plan.stage[0].warm.at(16.0), 1.0, 0.1));
         assert_eq!(fitted.stages[0].held_up, 1);
         assert!(fitted.plan.notes.iter().any(|note| note.contains("outlier tasks")));
+    }
+
+    /// Six of 64 tasks take 3.2 to 8 times the usual time. In a job of ten times the tasks, the slowest task is usually slower than any of them: with
+    /// the probability of the plan's tail, within 5 standard errors. A list of times from the log cannot exceed 8.
+    #[test]
+    fn more_tasks_reach_beyond_the_slowest_task_of_the_log() {
+        let mut run = made(1024.0, 1.0);
+        for (task, ratio) in [(9, 3.2), (19, 3.5), (29, 4.0), (39, 4.4), (49, 5.0), (59, 8.0)] {
+            run.stages[0].tasks[task].wall_s *= ratio;
+        }
+        let mut plan = fit_stages(&[run]).unwrap().plan;
+        let slow = plan.stage[0].slow.unwrap();
+        let longest = slow.seen.unwrap();
+        assert!((slow.share - 6.0 / 64.0).abs() < 1e-4 && (2.2..4.0).contains(&slow.shape), "{slow:?}");
+        assert!((2.5..=3.1).contains(&slow.from) && (6.5..8.5).contains(&longest), "{slow:?}");
+        assert!(
+            plan.notes
+                .iter()
+                .any(|note| note.contains("stage 0: 9.38% of the tasks are slow: they take at least 3.0 times")),
+            "{plan:?}"
+        );
+        plan.job.input_mb *= 10.0;
+        plan.job.executors = 640;
+        plan.stage.truncate(1);
+        let job = PlannedJob::of(&plan);
+        assert_eq!((job.stages[0].waves.len(), job.stages[0].tasks()), (1, 640));
+        let runs = TaskRuns::new(&job_of(&job, &LawTables::default())).unwrap();
+        let mean_s = job.stages[0].waves[0].mean_s;
+        let slowest = |replication| {
+            let [first, last] = runs.run([1, 2], replication, &mut RunMemory::default()).stages[0];
+            (last - first) / mean_s
+        };
+        let count = 20_000;
+        let beyond = (0..count).filter(|&i| slowest(i) > longest).count() as f64 / count as f64;
+        let exact = 1.0 - (1.0 - slow.share * (slow.from / longest).powf(slow.shape)).powi(640);
+        let error = (exact * (1.0 - exact) / count as f64).sqrt();
+        assert!(exact > 0.9 && (beyond - exact).abs() < 5.0 * error, "{beyond} {exact} {error}");
+        assert!(
+            plan.remarks().iter().any(|remark| remark.contains("the slowest of 640 tasks")),
+            "{:?}",
+            plan.remarks()
+        );
     }
 
     #[test]

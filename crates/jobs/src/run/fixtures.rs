@@ -13,6 +13,7 @@ pub(super) fn stage(after: &[usize], waves: &[(u32, f64)], law: &PhaseLaw) -> Pl
         task_mb: 0.0,
         waves: waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, ..Wave::default() }).collect(),
         law: law.clone(),
+        slow: None,
         gpu: 0.0,
     }
 }

@@ -142,6 +142,7 @@ fn left_of(delay: &Delay, mean_s: f64, age_s: f64, p: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mapreduce::SlowTasks;
     use crate::run::fixtures::{self, planned, stage};
     use crate::stages::PlannedStage;
 
@@ -211,6 +212,18 @@ mod tests {
         // older than any observed time: half of the tasks end within (2^(1/3) - 1) of their age
         let table = LawTable::new(&law);
         assert!((table.left(4.0, 0.5) - 4.0 * (2.0_f64.cbrt() - 1.0)).abs() < 1e-12);
+    }
+
+    /// Constant tasks of 2 s, of which a tenth takes 6 s or longer with a Pareto tail of index 3 (mean 9 s). A task that is 3 s old is one of them.
+    #[test]
+    fn a_task_older_than_usual_is_a_slow_one() {
+        let mut tasks = stage(&[], &[], &PhaseLaw::Deterministic);
+        tasks.slow = Some(SlowTasks { share: 0.1, from: 3.0, shape: 3.0, seen: None });
+        let job = job(1, vec![tasks]);
+        for (age, exact) in [(3.0, 9.0 - 3.0), (0.0, 0.9 * 2.0 + 0.1 * 9.0)] {
+            let (mean, error) = mean(&ResumedRuns::new(&job, vec![open(&[(age, 2.0)])], 0.0).unwrap(), &even(1));
+            assert!((mean - exact).abs() < 5.0 * error && error < 0.02 * exact, "{age}: {mean} {exact} {error}");
+        }
     }
 
     /// A set-up of mean 4 s, Erlang of four stages, that is 3 s old: its mean remaining time by the survival function, ∫ S(x) dx / S(3) from 3 on.

@@ -149,6 +149,9 @@ fn check_stage(i: usize, stage: &StageSpec, plan: &StagePlan, to: &mut Checker) 
     if let Some(problem) = stage.distribution.problem() {
         to.add("distribution", problem);
     }
+    if let Some((key, problem)) = stage.slow.and_then(|slow| slow.problem()) {
+        to.add(&format!("slow.{key}"), problem);
+    }
     let tasks = stage.tasks.at(plan.job.input_mb) + f64::from(stage.small_tasks);
     if tasks.is_nan() || tasks > f64::from(MAX_TASKS) {
         to.add("tasks", format!("{tasks} tasks at this input; at most {MAX_TASKS} are allowed"));
@@ -171,6 +174,7 @@ fn check_time(key: &str, time: TaskTime, to: &mut Checker) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mapreduce::SlowTasks;
 
     const SOUND: &str = "[job]\ninput_mb = 64\nexecutors = 2\ncores = 1\n\
                          [[stage]]\ntasks = { per_mb = 0.0625 }\ncold = { fixed_s = 3 }\nwarm = { fixed_s = 1 }\n\
@@ -181,6 +185,25 @@ mod tests {
         let plan = StagePlan::from_toml(SOUND).unwrap();
         assert_eq!((plan.stage.len(), plan.stage[1].after.as_slice()), (2, &[0][..]));
         assert_eq!(StagePlan::from_toml(&plan.to_toml().unwrap()).unwrap(), plan);
+    }
+
+    #[test]
+    fn slow_tasks_are_read_and_checked() {
+        let with =
+            |slow: &str| StagePlan::from_toml(&SOUND.replacen("[[stage]]", &format!("[[stage]]\nslow = {slow}"), 1));
+        let plan = with("{ share = 0.06, from = 3.0, shape = 2.5, seen = 8.1 }").unwrap();
+        let slow = SlowTasks { share: 0.06, from: 3.0, shape: 2.5, seen: Some(8.1) };
+        assert_eq!((plan.stage[0].slow, plan.stage[1].slow), (Some(slow), None));
+        assert_eq!(StagePlan::from_toml(&plan.to_toml().unwrap()).unwrap(), plan);
+        let problem = |slow: &str| with(slow).unwrap_err().problems[0].without_line();
+        assert_eq!(
+            problem("{ share = 0.6, from = 3, shape = 2 }"),
+            "`stage[0].slow.share`: the share of slow tasks is 0.6; it must be above 0 and at most 0.5"
+        );
+        assert_eq!(
+            problem("{ share = 0.1, from = 3, shape = 2, seen = 2 }"),
+            "`stage[0].slow.seen`: the longest time is 2; it must be at least `from`"
+        );
     }
 
     #[test]

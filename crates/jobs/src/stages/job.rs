@@ -28,7 +28,7 @@ pub fn job_of(job: &PlannedJob, tables: &LawTables) -> Job {
         setup: Delay::of_driver(stage.setup_s),
         overlap: None,
         tasks: Tasks::Groups(stage.waves.iter().map(group).collect()),
-        spread: Spread::alike(tables.get(&stage.law)),
+        spread: Spread::alike(tables.with_slow(&stage.law, stage.slow)),
         slots: None,
         stragglers: job.stragglers.clone(),
         steps: steps(stage.gpu),
@@ -79,6 +79,7 @@ mod tests {
             task_mb: 0.0,
             waves: waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, ..Wave::default() }).collect(),
             law: law.clone(),
+            slow: None,
             gpu: 0.0,
         };
         let stages = vec![stage(vec![], &[(4, 2.0), (8, 1.0)]), stage(vec![0], &[(4, 1.0)])];

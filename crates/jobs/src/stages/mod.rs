@@ -27,7 +27,7 @@
 //! ```
 //!
 //! so that times decrease towards the steady time. Times vary around these means by the stage's
-//! distribution. In addition, whole runs differ: all times of a run share one factor, which
+//! distribution. A stage may have recurring slow tasks, whose times are multiples of these means with a Pareto tail. In addition, whole runs differ: all times of a run share one factor, which
 //! reflects the machine's other load.
 //!
 //! Sizes are in MB of 2^20 bytes, times in seconds. The model is ours; it is fitted to logs by [`crate::fit`], and validated against runs in
@@ -40,6 +40,7 @@ mod permits;
 pub mod plan;
 pub mod planned;
 
+pub use crate::mapreduce::SlowTasks;
 pub use crate::runs::{JobTimes, RunFactor, RunSpread};
 pub use check::{MAX_STAGES, MAX_TASKS};
 pub use job::{job_of, spark_policies};

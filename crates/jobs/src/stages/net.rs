@@ -9,9 +9,17 @@
 //! for earlier waves and stages, as in Spark's first-in-first-out scheduling; `run` serves all of its tokens simultaneously;
 //! `end` is immediate and takes a token of every task. The only dead marking has its token on `finished`. Ids are
 //! letters and digits.
+//!
+//! If a stage has slow tasks, two starts with the same priority compete for each task, with the shares of usual and slow tasks as weights:
+//!
+//! ```text
+//! waiting w ─startslow─▶ slow w ─delay─▶ late w ─runslow─▶ ended
+//! ```
+//!
+//! `delay` is the shortest time of a slow task, and `runslow` the rest of its time: a Pareto time is its minimum plus a shifted Pareto time.
 
-use crate::mapreduce::PhaseLaw;
-use crate::net::{BuildError, Delay, Memory, Net, NetBuilder, PlaceId, Point, Servers, Timing, TransitionId};
+use crate::mapreduce::{PhaseLaw, SlowTasks};
+use crate::net::{BuildError, Delay, Law, Memory, Net, NetBuilder, PlaceId, Point, Servers, Timing, TransitionId};
 use crate::stages::planned::{PlannedJob, PlannedStage};
 
 /// The net of a job, and the transitions of each stage.
@@ -128,25 +136,20 @@ impl<'a> Maker<'a> {
         self.place_at(ended, 6.0, top);
         let mut transitions = vec![setup];
         for (w, wave) in stage.waves.iter().enumerate() {
-            let (waiting, running) =
-                (self.b.place(format!("waiting{i}w{w}"), 0), self.b.place(format!("running{i}w{w}"), 0));
-            self.priority = self.priority.saturating_sub(1).max(1);
-            let start = self.b.transition(format!("start{i}w{w}"), Timing::immediate(1.0, self.priority));
-            let run = self.b.transition(format!("run{i}w{w}"), timing(&stage.law, wave.mean_s, self.first));
+            let waiting = self.b.place(format!("waiting{i}w{w}"), 0);
+            self.place_at(waiting, 2.0, self.row);
             self.b.output(setup, waiting, f64::from(wave.tasks));
-            self.b.input(waiting, start, 1.0);
-            self.b.input(self.slots, start, 1.0);
-            self.b.output(start, running, 1.0);
-            self.b.input(running, run, 1.0);
-            self.b.output(run, self.slots, 1.0);
-            self.b.output(run, ended, 1.0);
-            let row = self.row;
-            self.place_at(waiting, 2.0, row);
-            self.transition_at(start, 3.0, row);
-            self.place_at(running, 4.0, row);
-            self.transition_at(run, 5.0, row);
-            self.row += 1.0;
+            self.priority = self.priority.saturating_sub(1).max(1);
+            // tasks without length are not slow either
+            let slow = stage.slow.filter(|_| wave.mean_s > 0.0);
+            let usual = 1.0 - slow.map_or(0.0, |slow| slow.share);
+            let running = self.started(&format!("start{i}w{w}"), usual, waiting, &format!("running{i}w{w}"));
+            let run = self.ended(&format!("run{i}w{w}"), timing(&stage.law, wave.mean_s, self.first), running, ended);
             transitions.push(run);
+            if let Some(slow) = slow {
+                transitions.extend(self.slow(&format!("{i}w{w}"), &slow, wave.mean_s, waiting, ended));
+            }
+            self.row += 1.0;
         }
         let end = self.b.transition(format!("end{i}"), Timing::immediate(1.0, self.first));
         self.transition_at(end, 7.0, top);
@@ -156,6 +159,45 @@ impl<'a> Maker<'a> {
         }
         self.row += 0.5;
         transitions
+    }
+
+    /// Adds the start of a task that waits, with a weight among the starts of its wave; returns the place of tasks that run then.
+    fn started(&mut self, start: &str, weight: f64, waiting: PlaceId, running: &str) -> PlaceId {
+        let start = self.b.transition(start, Timing::immediate(weight, self.priority));
+        let running = self.b.place(running, 0);
+        self.b.input(waiting, start, 1.0);
+        self.b.input(self.slots, start, 1.0);
+        self.b.output(start, running, 1.0);
+        self.transition_at(start, 3.0, self.row);
+        self.place_at(running, 4.0, self.row);
+        running
+    }
+
+    /// Adds the end of a running task.
+    fn ended(&mut self, run: &str, timing: Timing, running: PlaceId, ended: PlaceId) -> TransitionId {
+        let run = self.b.transition(run, timing);
+        self.b.input(running, run, 1.0);
+        self.b.output(run, self.slots, 1.0);
+        self.b.output(run, ended, 1.0);
+        self.transition_at(run, 5.0, self.row);
+        run
+    }
+
+    /// Adds the slow tasks of a wave.
+    fn slow(&mut self, id: &str, slow: &SlowTasks, mean_s: f64, waiting: PlaceId, ended: PlaceId) -> [TransitionId; 2] {
+        self.row += 1.0;
+        let least_s = slow.from * mean_s;
+        let running = self.started(&format!("startslow{id}"), slow.share, waiting, &format!("slow{id}"));
+        let delay = self.b.transition(format!("delay{id}"), timing(&PhaseLaw::Deterministic, least_s, self.first));
+        let late = self.b.place(format!("late{id}"), 0);
+        self.b.input(running, delay, 1.0);
+        self.b.output(delay, late, 1.0);
+        self.transition_at(delay, 5.0, self.row);
+        self.row += 1.0;
+        self.place_at(late, 4.0, self.row);
+        let rest = Delay::General(Law::Pareto { shape: slow.shape, scale: least_s });
+        let run = self.ended(&format!("runslow{id}"), at_once(rest), late, ended);
+        [delay, run]
     }
 
     fn finish(&mut self) {
@@ -181,6 +223,11 @@ fn timing(law: &PhaseLaw, mean_s: f64, priority: u32) -> Timing {
         Some(law) => Delay::General(law),
         None => Delay::Exponential { rate: mean_s.recip().into() },
     };
+    at_once(delay)
+}
+
+/// Returns the timing of a delay for all tokens simultaneously.
+fn at_once(delay: Delay) -> Timing {
     Timing::Timed { delay, servers: Servers::Infinite, memory: Memory::Enabling }
 }
 
@@ -198,6 +245,7 @@ mod tests {
             task_mb: 1.0,
             waves: waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, ..Wave::default() }).collect(),
             law: PhaseLaw::Deterministic,
+            slow: None,
             gpu: 0.0,
         }
     }
@@ -219,5 +267,26 @@ mod tests {
             net.arcs().iter().filter(|arc| arc.place == place && arc.kind == ArcKind::Input).count()
         };
         assert_eq!((taken("slots"), taken("ended0"), taken("from0to1")), (4, 1, 1));
+    }
+
+    #[test]
+    fn usual_and_slow_starts_compete_with_their_shares() {
+        let slow = SlowTasks { share: 0.25, from: 3.0, shape: 2.0, seen: None };
+        let stages = vec![PlannedStage { slow: Some(slow), ..stage(vec![], &[(3, 2.0), (4, 0.0)]) }];
+        let made = stage_net(&PlannedJob { name: "j".into(), slots: 3, stages, ..PlannedJob::default() }).unwrap();
+        let timing = |id: &str| made.net.find_transition(id).map(|id| made.net.transition(id).timing.clone());
+        // tasks without length are not slow
+        assert_eq!(timing("start0w0"), Some(Timing::immediate(0.75, 2)));
+        assert_eq!(timing("startslow0w0"), Some(Timing::immediate(0.25, 2)));
+        assert_eq!(timing("start0w1"), Some(Timing::immediate(1.0, 1)));
+        assert_eq!(timing("startslow0w1"), None);
+        let law = |id: &str| match timing(id) {
+            Some(Timing::Timed { delay: Delay::General(law), servers: Servers::Infinite, .. }) => law,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(law("delay0w0"), Law::Deterministic { delay: 6.0 });
+        assert_eq!(law("runslow0w0"), Law::Pareto { shape: 2.0, scale: 6.0 });
+        // set-up, and the timed transitions of both kinds of tasks
+        assert_eq!(made.stages[0].len(), 1 + 3 + 1);
     }
 }

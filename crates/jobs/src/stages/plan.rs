@@ -4,7 +4,7 @@
 
 use crate::cluster::PolicyPlan;
 use crate::cluster::detect::Spark;
-use crate::mapreduce::{PhaseLaw, Stragglers};
+use crate::mapreduce::{PhaseLaw, SlowTasks, Stragglers};
 use crate::runs::RunSpread;
 use serde::Deserialize;
 use serde::Serialize;
@@ -236,14 +236,17 @@ pub struct StageSpec {
     /// Distribution of times around their means.
     #[serde(default)]
     pub distribution: PhaseLaw,
+    /// Recurring slow tasks. The times of all other tasks are those of `cold`, `warm` and `distribution`. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slow: Option<SlowTasks>,
     /// Number of full tasks, which are all tasks except `small_tasks`; rounded to an integer, at least 1.
     pub tasks: Amount,
     /// Total data of all tasks except the small tasks \[MB\].
     #[serde(default)]
     pub data_mb: Amount,
-    /// Time of the first task that a slot runs for the stage.
+    /// Mean time of the first task that a slot runs for the stage, unless the task is slow.
     pub cold: TaskTime,
-    /// Time of a steady task, after the warm-up of its slot.
+    /// Mean time of a steady task, after the warm-up of its slot, unless the task is slow.
     pub warm: TaskTime,
 }
 

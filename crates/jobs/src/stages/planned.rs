@@ -1,6 +1,6 @@
 //! A plan at one size: the tasks of each stage, and their mean times.
 
-use crate::mapreduce::{PhaseLaw, Stragglers};
+use crate::mapreduce::{PhaseLaw, SlowTasks, Stragglers};
 use crate::stages::plan::{MeasuredRange, Sharing, StagePlan, StageSpec};
 
 /// Number of tasks of a slot with a separate mean time; later tasks share one mean.
@@ -11,7 +11,7 @@ const RANKS: u32 = 12;
 pub struct Wave {
     /// Number, >= 1.
     pub tasks: u32,
-    /// Mean time of these tasks \[s\].
+    /// Mean time of these tasks, unless they are slow \[s\].
     pub mean_s: f64,
     /// The relative standard error of the mean time.
     pub error: f64,
@@ -34,8 +34,10 @@ pub struct PlannedStage {
     pub task_mb: f64,
     /// Tasks, in the order in which they start.
     pub waves: Vec<Wave>,
-    /// Distribution of times around their means.
+    /// Distribution of the times of typical tasks around their means.
     pub law: PhaseLaw,
+    /// Recurring slow tasks.
+    pub slow: Option<SlowTasks>,
     /// Share of a task's time in which the task holds a GPU, excluding waits for the GPU.
     pub gpu: f64,
 }
@@ -57,7 +59,12 @@ impl PlannedStage {
 
     /// Returns the mean slot time of all tasks \[s\].
     pub fn work_s(&self) -> f64 {
-        self.waves.iter().map(|wave| f64::from(wave.tasks) * wave.mean_s).sum()
+        self.mean_ratio() * self.waves.iter().map(|wave| f64::from(wave.tasks) * wave.mean_s).sum::<f64>()
+    }
+
+    /// Returns the ratio of the mean time of all tasks to the mean time of typical tasks.
+    fn mean_ratio(&self) -> f64 {
+        self.slow.map_or(1.0, |slow| slow.mean())
     }
 }
 
@@ -136,8 +143,8 @@ impl PlannedJob {
     /// Approximate: stages that run in parallel count in full.
     pub fn error(&self) -> f64 {
         let all = self.slot_time_s();
-        let part = |wave: &Wave| f64::from(wave.tasks) * wave.mean_s * wave.error / all;
         let of_stage = |stage: &PlannedStage| {
+            let part = |wave: &Wave| f64::from(wave.tasks) * stage.mean_ratio() * wave.mean_s * wave.error / all;
             let cold = stage.waves.first().map_or(0.0, part);
             let warm: f64 = stage.waves.iter().skip(1).map(part).sum();
             cold * cold + warm * warm
@@ -149,9 +156,7 @@ impl PlannedJob {
 
 fn planned(stage: &StageSpec, plan: &StagePlan, slots: u32, load: &Load) -> PlannedStage {
     let input = plan.job.input_mb;
-    let given = plan.job.partitions.filter(|_| stage.uses_partitions);
-    // `as` is fine: a sound plan has at most a million tasks
-    let full = given.unwrap_or_else(|| stage.tasks.at(input).round().max(1.0) as u32);
+    let full = plan.full_tasks(stage);
     let task_mb = stage.data_mb.at(input).max(0.0) / f64::from(full);
     let times = Times { stage, load };
     let cold = full.min(slots);
@@ -169,6 +174,7 @@ fn planned(stage: &StageSpec, plan: &StagePlan, slots: u32, load: &Load) -> Plan
         task_mb,
         waves,
         law: stage.distribution.clone(),
+        slow: stage.slow,
         gpu: stage.gpu,
     }
 }
@@ -240,8 +246,10 @@ impl Load {
         let mut errors = Vec::new();
         if let Some(sharing) = plan.sharing.filter(|_| all > 0.0) {
             let sum = |part: fn(&Wave) -> f64| {
-                let waves = job.stages.iter().flat_map(|stage| &stage.waves);
-                waves.map(|wave| f64::from(wave.tasks) * part(wave)).sum::<f64>()
+                let of_stage = |stage: &PlannedStage| {
+                    stage.mean_ratio() * stage.waves.iter().map(|wave| f64::from(wave.tasks) * part(wave)).sum::<f64>()
+                };
+                job.stages.iter().map(of_stage).sum::<f64>()
             };
             let start = self.start_s * f64::from(job.slots);
             errors.push(start / all * sharing.start.error * self.executors);
@@ -274,7 +282,25 @@ impl StagePlan {
         move |stage, mb, rank| Times { stage: &self.stage[stage], load: &load }.at(mb, rank)
     }
 
-    /// Returns remarks on an estimate at the plan's size: a load of hosts that differs from the runs' load, and sizes
+    /// Returns a remark if the slowest task of a stage is likely to take longer than any task in the logs, relative to typical tasks.
+    fn beyond_tail(&self, number: usize, stage: &StageSpec) -> Option<String> {
+        let (slow, seen) = (stage.slow?, stage.slow?.seen?);
+        let tasks = self.full_tasks(stage).saturating_add(stage.small_tasks);
+        let longest = slow.longest_of(tasks).filter(|longest| *longest > seen)?;
+        Some(format!(
+            "stage {number}: the slowest of {tasks} tasks is predicted to take {longest:.1} times the typical time, beyond the logs \
+             ({seen:.1} times)"
+        ))
+    }
+
+    /// Returns the number of tasks of a stage without the small tasks.
+    fn full_tasks(&self, stage: &StageSpec) -> u32 {
+        let given = self.job.partitions.filter(|_| stage.uses_partitions);
+        // `as` is fine: a sound plan has at most a million tasks
+        given.unwrap_or_else(|| stage.tasks.at(self.job.input_mb).round().max(1.0) as u32)
+    }
+
+    /// Returns remarks on an estimate at the plan's size: a load of hosts that differs from the runs' load, slow tasks beyond the logs, and sizes
     /// far from the observed sizes.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
@@ -293,6 +319,7 @@ impl StagePlan {
                 load.warm_up
             ));
         }
+        remarks.extend(self.stage.iter().enumerate().filter_map(|(number, stage)| self.beyond_tail(number, stage)));
         for (what, ratio) in self.measured_range.iter().flat_map(|seen| seen.beyond(self)) {
             let error = far_error(ratio);
             remarks.push(format!(
@@ -401,6 +428,26 @@ mod tests {
         assert_eq!((stage(&plan).tasks(), stage(&plan).task_mb), (50, 8.0));
         plan.stage[0].small_tasks = 3;
         assert_eq!(stage(&plan).tasks(), 53);
+    }
+
+    /// Shortest slow time 3, index 2: a mean of 6 for a tenth of the tasks. The maximum of 10 tasks is below 9 in most runs, that of 1,000 is not.
+    #[test]
+    fn slow_tasks_add_work_and_reach_beyond_the_logs() {
+        let mut plan = plan(10.0, 2);
+        let usual = PlannedJob::of(&plan);
+        plan.stage[0].slow = Some(SlowTasks { share: 0.1, from: 3.0, shape: 2.0, seen: Some(9.0) });
+        let slow = PlannedJob::of(&plan);
+        assert!((slow.stages[0].work_s() / usual.stages[0].work_s() - 1.5).abs() < 1e-12);
+        assert!((slow.error() - usual.error()).abs() < 1e-12);
+        assert!(plan.remarks().is_empty(), "{:?}", plan.remarks());
+        plan.job.input_mb *= 100.0;
+        // 3 √(0.1 / (1 - 2^(-1/1000))) = 36.0
+        assert_eq!(
+            plan.remarks(),
+            [
+                "stage 0: the slowest of 1000 tasks is predicted to take 36.0 times the typical time, beyond the logs (9.0 times)"
+            ]
+        );
     }
 
     #[test]

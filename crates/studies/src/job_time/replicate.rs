@@ -140,12 +140,12 @@ mod tests {
     use super::*;
     use crate::estimate::Moments;
     use crate::job_time::stages::run_net;
-    use crate::mapreduce::PhaseLaw;
+    use crate::mapreduce::{PhaseLaw, SlowTasks};
     use crate::sim::Unwatched;
     use crate::stages::{PlannedStage, Wave};
 
     /// Two stages side by side, then one that waits for both, with waves, distributions of all kinds, and a driver.
-    fn job(law: PhaseLaw) -> PlannedJob {
+    fn job(law: PhaseLaw, slow: Option<SlowTasks>) -> PlannedJob {
         let stage = |after: &[usize], waves: &[(u32, f64)]| PlannedStage {
             name: "s".into(),
             after: after.to_vec(),
@@ -153,6 +153,7 @@ mod tests {
             task_mb: 0.0,
             waves: waves.iter().map(|&(tasks, mean_s)| Wave { tasks, mean_s, ..Wave::default() }).collect(),
             law: law.clone(),
+            slow,
             gpu: 0.0,
         };
         let stages = vec![stage(&[], &[(3, 2.0), (7, 1.0)]), stage(&[], &[(5, 0.8)]), stage(&[0, 1], &[(4, 1.5)])];
@@ -161,16 +162,19 @@ mod tests {
 
     #[test]
     fn task_by_task_is_the_net() {
-        for law in [
-            PhaseLaw::Exponential,
-            PhaseLaw::Lognormal { cv: 0.7 },
-            PhaseLaw::Erlang(6),
-            PhaseLaw::Weibull { shape: 1.5 },
-            PhaseLaw::Hyperexponential { cv: 2.0 },
-            PhaseLaw::Empirical { samples: vec![0.5, 0.7, 1.0, 4.0] },
+        let slow = Some(SlowTasks { share: 0.2, from: 2.5, shape: 3.0, seen: None });
+        for (law, slow) in [
+            (PhaseLaw::Exponential, None),
+            (PhaseLaw::Lognormal { cv: 0.7 }, None),
+            (PhaseLaw::Erlang(6), None),
+            (PhaseLaw::Weibull { shape: 1.5 }, None),
+            (PhaseLaw::Hyperexponential { cv: 2.0 }, None),
+            (PhaseLaw::Empirical { samples: vec![0.5, 0.7, 1.0, 4.0] }, None),
+            (PhaseLaw::Lognormal { cv: 0.3 }, slow),
+            (PhaseLaw::Deterministic, slow),
         ] {
             let ensemble = Ensemble { replications: 20_000, seed: 9, ..Ensemble::default() };
-            let job = job(law.clone());
+            let job = job(law.clone(), slow);
             let tasks = replicate(&job, &ensemble, &Unwatched).unwrap().samples;
             let net = run_net(&job, &ensemble, &Unwatched).unwrap().samples;
             let tick = tasks.clock.tick() / net.clock.tick();
@@ -183,14 +187,14 @@ mod tests {
             for (i, (a, b)) in pairs.chain(ends).enumerate() {
                 let ((x, ex), y) = (scaled(a), b.mean_ticks().unwrap());
                 let ey = b.mean_estimate(0.95).unwrap().half_width / 1.96;
-                assert!((x - y).abs() <= 5.0 * ex.hypot(ey) + 4.0, "{law:?} {i}: {x} {y} {}", ex.hypot(ey));
+                assert!((x - y).abs() <= 5.0 * ex.hypot(ey) + 4.0, "{law:?} {slow:?} {i}: {x} {y} {}", ex.hypot(ey));
             }
         }
     }
 
     #[test]
     fn numbers_do_not_depend_on_threads_or_shards() {
-        let job = job(PhaseLaw::Lognormal { cv: 0.7 });
+        let job = job(PhaseLaw::Lognormal { cv: 0.7 }, None);
         let on = |threads: usize, first: u64, replications: u64| {
             let threads = NonZeroUsize::new(threads);
             let ensemble = Ensemble { replications, first, threads, seed: 3, ..Ensemble::default() };

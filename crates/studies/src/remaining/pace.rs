@@ -13,7 +13,7 @@
 
 use crate::estimate::{normal_quantile, student_quantile};
 use crate::fit::{RestOfRun, StageEvidence};
-use crate::mapreduce::{LawTable, PhaseLaw};
+use crate::mapreduce::LawTable;
 use crate::rng::{Address, Purpose, uniform};
 use crate::run::Pace;
 
@@ -64,7 +64,7 @@ impl RunPace {
         let mut parts = Vec::new();
         for (spec, shown) in rest.plan.stage.iter().zip(&rest.shown) {
             let has_tasks = shown.iter().any(|shown| !shown.ended.is_empty() || !shown.running.is_empty());
-            let law = has_tasks.then(|| TaskLaw::new(&spec.distribution));
+            let law = has_tasks.then(|| TaskLaw::new(LawTable::with_slow(&spec.distribution, spec.slow)));
             let part = |error: f64, shown: &StageEvidence| {
                 let spread = error.hypot(STAGE_SPREAD);
                 Part { spread, seen: law.as_ref().and_then(|law| law.seen(shown, before + spread * spread)) }
@@ -126,8 +126,7 @@ struct TaskLaw {
 }
 
 impl TaskLaw {
-    fn new(law: &PhaseLaw) -> Self {
-        let table = LawTable::new(law);
+    fn new(table: LawTable) -> Self {
         let at = |share: f64| table.quantile(share).max(1e-9).ln();
         // the quartiles of a normal distribution are 1.349 standard deviations apart
         let spread = ((at(0.75) - at(0.25)) / 1.349).max(LEAST_TASK_SPREAD);
@@ -176,6 +175,7 @@ impl TaskLaw {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mapreduce::{PhaseLaw, SlowTasks};
 
     /// Eight tasks, each 1.5 times as long as the median of the plan's lognormal distribution: the likelihood's middle
     /// is ln 1.5, and its variance about σ²/8 (5% more by Student's distribution with four degrees of freedom near its
@@ -184,8 +184,7 @@ mod tests {
     fn ended_tasks_say_their_ratio() {
         let cv = 0.3_f64;
         let sigma = (cv * cv).ln_1p().sqrt();
-        let law = PhaseLaw::Lognormal { cv };
-        let law = TaskLaw::new(&law);
+        let law = TaskLaw::new(LawTable::new(&PhaseLaw::Lognormal { cv }));
         let median = (-0.5 * sigma * sigma).exp();
         let shown = StageEvidence { ended: vec![1.5 * median; 8], running: Vec::new() };
         let (value, variance) = law.seen(&shown, 1.0).unwrap();
@@ -197,7 +196,7 @@ mod tests {
     /// run four times as fast. With the others, the total time divided by the number of ended tasks is exactly the mean.
     #[test]
     fn running_tasks_keep_an_early_look_from_hope() {
-        let law = TaskLaw::new(&PhaseLaw::Exponential);
+        let law = TaskLaw::new(LawTable::new(&PhaseLaw::Exponential));
         let alone = law.seen(&StageEvidence { ended: vec![0.25], running: Vec::new() }, 1.0).unwrap();
         let with = law.seen(&StageEvidence { ended: vec![0.25], running: vec![0.25; 3] }, 1.0).unwrap();
         assert!(with.0 > alone.0 + 0.3, "{alone:?} {with:?}");
@@ -207,9 +206,20 @@ mod tests {
     /// A task that is delayed to twenty times its time has little effect on the estimate.
     #[test]
     fn a_task_that_is_held_up_moves_little() {
-        let law = PhaseLaw::Lognormal { cv: 0.2 };
-        let law = TaskLaw::new(&law);
+        let law = TaskLaw::new(LawTable::new(&PhaseLaw::Lognormal { cv: 0.2 }));
         let of = |running: Vec<f64>| law.seen(&StageEvidence { ended: vec![1.0; 8], running }, 0.1).unwrap().0;
         assert!((of(vec![20.0]) - of(vec![])).abs() < 0.05);
+    }
+
+    /// Of tasks with a constant time, one that runs for twice this time says that the run is slow. If one task in five is slow, it may just be a slow task.
+    #[test]
+    fn a_slow_task_is_expected_where_there_are_slow_tasks() {
+        let slow = SlowTasks { share: 0.2, from: 3.0, shape: 2.5, seen: None };
+        let shown = StageEvidence { ended: vec![1.0; 4], running: vec![2.0; 2] };
+        let of = |slow| {
+            let law = LawTable::with_slow(&PhaseLaw::Lognormal { cv: 0.4 }, slow);
+            TaskLaw::new(law).seen(&shown, 0.1).unwrap().0
+        };
+        assert!(of(Some(slow)) < of(None) - 0.02, "{} {}", of(Some(slow)), of(None));
     }
 }
