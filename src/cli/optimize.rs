@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tailspn::optimize::{Answer, Measure, Optimization, OptimizePlan, Sizing};
-use tailspn::plan::{JobPlan, PlanOption, Planning as _, Work};
+use tailspn::plan::{JobPlan, PlanOption, Planning as _};
 use tailspn::report::{OptimizeReport, optimize_report, sizing_report};
 use tailspn::sweep::Axis;
 
@@ -35,7 +35,7 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Fail
         }
         (Some(Optimized::Job), [path]) => {
             let text = PlanText::read(path, terminal)?;
-            let job = text.job(Work::MapReduce, terminal)?;
+            let job = text.job(terminal)?;
             size(job, Some(&text), args, terminal)?
         }
         (_, [path]) => search(path, args, terminal)?,

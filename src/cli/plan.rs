@@ -48,28 +48,14 @@ impl PlanText {
         table.get(section).is_some_and(|section| section.get(key).is_some())
     }
 
-    /// Parses the plan of a job; `otherwise` is the kind of work if no section of the plan determines it.
-    pub(crate) fn job(&self, otherwise: Work, terminal: &Terminal) -> Result<JobPlan, Failure> {
-        let command = if otherwise == Work::Tasks { "whatif" } else { "estimate" };
-        self.plan(|text| JobPlan::read(text, otherwise), &keys_of(command), terminal)
-    }
-
-    /// Parses the plan of a what-if. Without a section that decides, the same file is another job for `estimate`.
-    pub(crate) fn what_if(&self, terminal: &Terminal) -> Result<JobPlan, Failure> {
-        let plan = self.job(Work::Tasks, terminal)?;
-        let is_empty = self.text.parse::<toml::Table>().is_ok_and(|table| table.is_empty());
-        if !is_empty && JobPlan::work_of(&self.text).is_none() {
-            let name = self.source.name();
-            terminal.tell(&format!(
-                "note: no section of `{name}` determines the kind of job: `whatif` takes the default tasks on a cluster, but `estimate` takes the default job with a profile; add [[job]] or [job] to decide"
-            ));
-        }
-        Ok(plan)
+    /// Parses the plan of a job. If no section of the plan determines the kind of work, it is the default job with these keys, for every command.
+    pub(crate) fn job(&self, terminal: &Terminal) -> Result<JobPlan, Failure> {
+        self.plan(|text| JobPlan::read(text, Work::MapReduce), &keys_of("estimate"), terminal)
     }
 
     /// Returns the policies of the plan of a job, which must have some.
     pub(crate) fn policies(&self, terminal: &Terminal) -> Result<Vec<PolicyPlan>, Failure> {
-        let job = self.job(Work::Tasks, terminal)?;
+        let job = self.job(terminal)?;
         let table = self.text.parse::<toml::Table>().unwrap_or_default();
         if !["policy", "speculation"].into_iter().any(|section| table.contains_key(section)) {
             let message = format!("`{}` has no policies", self.source.name());
@@ -115,7 +101,7 @@ pub(crate) fn read_job(path: Option<&Path>, options: &PlanArgs, terminal: &Termi
 
 /// Parses the plan of a job, and applies the options of the command line; without a text, the default job.
 pub(crate) fn job_of(text: Option<&PlanText>, options: &PlanArgs, terminal: &Terminal) -> Result<JobPlan, Failure> {
-    let plan = text.map_or_else(|| Ok(JobPlan::default()), |text| text.job(Work::MapReduce, terminal))?;
+    let plan = text.map_or_else(|| Ok(JobPlan::default()), |text| text.job(terminal))?;
     plan.with_all(&options.options()).plan().map_err(|error| options_refused(&error))
 }
 

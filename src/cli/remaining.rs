@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tailspn::StudyError;
 use tailspn::fit::observe_progress;
-use tailspn::plan::{DataSize, JobPlan, Work};
+use tailspn::plan::{DataSize, JobPlan};
 use tailspn::remaining::{RemainingSettings, remaining};
 use tailspn::report::{RemainingBasis, RemainingReport, remaining_report};
 use tailspn::stages::StagePlan;
@@ -54,7 +54,7 @@ fn read_plan(path: &Path, terminal: &Terminal) -> Result<StagePlan, Failure> {
         return Err(Failure::helped(Exit::Model, message, needed));
     }
     let text = PlanText::read(path, terminal)?;
-    match text.job(Work::MapReduce, terminal)? {
+    match text.job(terminal)? {
         JobPlan::Stages(plan) => Ok(*plan),
         other => Err(Failure::helped(
             Exit::Model,

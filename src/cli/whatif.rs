@@ -104,9 +104,9 @@ fn refuse_options(args: &WhatIfArgs, is_log: bool) -> Result<(), Failure> {
     }
 }
 
-/// The plan in a file; the default one without a file.
+/// The plan in a file; the default job without a file.
 fn read(path: Option<&Path>, terminal: &Terminal) -> Result<JobPlan, Failure> {
-    path.map_or_else(|| Ok(JobPlan::Tasks(Box::default())), |path| PlanText::read(path, terminal)?.what_if(terminal))
+    path.map_or_else(|| Ok(JobPlan::default()), |path| PlanText::read(path, terminal)?.job(terminal))
 }
 
 fn of_plan(args: &WhatIfArgs, terminal: &Terminal) -> Result<WhatIf, Failure> {

@@ -1,6 +1,6 @@
 //! One job plan for all commands: what each command makes of it, and old names.
 
-use crate::cli::{shown, unwrapped};
+use crate::cli::shown;
 use crate::cli_sweep::{Folder, job, json, number, with_error};
 
 /// Waves of maps and reduces on three equal workers.
@@ -40,18 +40,21 @@ fn what_if_runs_what_estimate_runs() {
     assert!((what_if - estimate).abs() < 1e-6, "{estimate} {what_if}");
 }
 
-/// A plan without a section that decides is a default job of tasks for `whatif` only, which says so.
+/// A plan without a section that decides is the default job with its keys, for every command.
 #[test]
-fn what_if_says_when_no_section_determines_the_job() {
+fn a_plan_without_a_deciding_section_is_the_default_job() {
     let folder = Folder::new(&[]);
-    let noted = |text: &str| {
-        std::fs::write(folder.at("job.toml"), text).unwrap();
-        let shown = unwrapped(&shown(&["whatif", &folder.at("job.toml"), "--reps=2"]));
-        assert!(shown.starts_with("exit 0"), "{shown}");
-        shown.contains("determines the kind of job: `whatif` takes the default tasks on a cluster")
-    };
-    assert!(noted("[stragglers]\nshare = 0.2\n"));
-    assert!([TASKS, JOB, STAGES, "# nothing\n"].into_iter().all(|text| !noted(text)));
+    let [[estimate, a], [what_if, b]] = means("[stragglers]\nshare = 0.2\n", "2000", &folder);
+    let error = a.hypot(b);
+    assert!((what_if - estimate).abs() < 5.0 * error && error < 0.006 * estimate, "{estimate} {what_if} {error}");
+    let [plain, empty] =
+        [&["whatif", "--reps=20", "--json"][..], &["whatif", &folder.at("empty.toml"), "--reps=20", "--json"]].map(
+            |args| {
+                std::fs::write(folder.at("empty.toml"), "# nothing\n").unwrap();
+                json(args)["policies"].clone()
+            },
+        );
+    assert_eq!(plain, empty);
 }
 
 /// Without chance in the tasks, the logarithm of the next run's time is symmetric around that of its median.

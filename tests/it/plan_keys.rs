@@ -287,7 +287,7 @@ fn what_cannot_be_combined_is_refused() {
     let node = |keys: &str| format!("{phases}[[cluster.node]]\n{keys}\n");
     let stages = |more: &str| {
         format!(
-            "[job]\ninput_mb = 64\nexecutors = 2\ncores = 2\ngpus_per_executor = 1\n{more}\
+            "[job]\ninput_mb = 64\nexecutors = 2\ncores = 2\ngpus_per_executor = 1\nconcurrent_gpu_tasks = 1\n{more}\
              [[stage]]\ngpu = 0.5\ntasks = {{ fixed = 4 }}\ncold = {{ fixed_s = 3 }}\nwarm = {{ fixed_s = 1 }}\n"
         )
     };

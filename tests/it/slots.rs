@@ -1,36 +1,60 @@
 //! A job whose tasks wait for slots lasts as long as the slots of the workers that it was placed on make it.
 
 use tailspn::cluster::{Experiment, PolicyPlan, Replications};
-use tailspn::compile::compile;
-use tailspn::job_time::job_times;
-use tailspn::mapreduce::{JobTime, Plan, job_net, job_of, phase_times};
+use tailspn::job_time::{EstimateMethod, estimate_job, job_times};
+use tailspn::mapreduce::{JobTime, Plan, job_of, phase_times};
 use tailspn::net::{NetBuilder, Timing};
-use tailspn::sim::{EngineChoice, Ensemble, Question, Samples, Unwatched, run};
+use tailspn::sim::{Ensemble, Samples, Unwatched};
 
-/// Several of 160 maps are assigned to the one slot of a slow worker: they run one after the other, since no fast slot serves them.
+/// Three maps of exponential GPU time on two workers with one slot each, of means 1 s and 3 s. Two start; the third takes the first slot to become free,
+/// so that two run again; then the last one runs alone, on the slow worker with probability 3/4: 3/4 + 3/4 + 3/4 * 3 + 1/4 = 4 s.
 #[test]
-fn maps_of_a_slow_worker_queue_for_its_only_slot() {
-    let text = "[job]\nreduces = 1\n[model]\nslots = true\n[model.distribution]\nload = \"deterministic\"\n\
-                read = \"deterministic\"\nto_gpu = \"deterministic\"\ngpu = \"deterministic\"\nto_host = \"deterministic\"\n\
-                spill = \"deterministic\"\nshuffle = \"deterministic\"\nmerge = \"deterministic\"\nreduce = \"deterministic\"\n\
-                [[cluster.node]]\nname = \"fast\"\n[[cluster.node]]\nname = \"slow\"\ngpu_speed = 0.1\nmap_slots = 1";
+fn a_waiting_map_takes_the_first_free_slot_of_workers_that_differ() {
+    let rates = "disk_read_mb_per_s = 1e15\ndisk_write_mb_per_s = 1e15\nmemory_read_mb_per_s = 1e15\nmemory_write_mb_per_s = 1e15\n\
+                 gpu_read_mb_per_s = 1e15\ngpu_write_mb_per_s = 1e15\nnetwork_mb_per_s = 1e15\nmap_slots = 1\n";
+    for swapped in [false, true] {
+        let mut speeds = [1.0, 1.0 / 3.0];
+        if swapped {
+            speeds.reverse();
+        }
+        let nodes = speeds.map(|speed| format!("[[cluster.node]]\n{rates}gpu_speed = {speed}\n")).concat();
+        let text = format!(
+            "[job]\ninput_mb = 192\nreduces = 0\n[profile]\ninput_mb = 256\nmaps = 4\nload_s = 0\nmap_cpu_s = 0\nmap_gpu_s = 16\nmap_data_mb = 0\n\
+             spilled_records = 0\n[cluster]\nreplicas = 2\n{nodes}"
+        );
+        let plan = Plan::from_toml(&text).unwrap();
+        let exact =
+            estimate_job(&plan, EstimateMethod::Exact, &Ensemble::default(), &Unwatched).unwrap().mean().unwrap();
+        assert!((exact - 4.0).abs() < 1e-6, "{exact}");
+        let ensemble = Ensemble { replications: 20_000, seed: 3, ..Ensemble::default() };
+        let by_task =
+            estimate_job(&plan, EstimateMethod::Simulate, &ensemble, &Unwatched).unwrap().simulated.unwrap().run;
+        let net = job_times(&plan, &ensemble, &Unwatched).unwrap();
+        assert_eq!(by_task.provenance.engine, "tasks");
+        for run in [by_task, net] {
+            let Samples { clock, passage, .. } = run.samples;
+            let mean = passage.mean_ticks().unwrap() * clock.tick();
+            let error = (passage.variance().unwrap() / passage.count() as f64).sqrt() * clock.tick();
+            assert!((mean - 4.0).abs() < 5.0 * error && error < 0.03, "{mean} {error}");
+        }
+    }
+}
+
+/// A job on workers that differ, against its simulation task by task: the slots of the fast workers first, whatever their order in the plan.
+#[test]
+fn nets_of_workers_that_differ_take_as_long_as_their_tasks() {
+    let text = "[job]\ninput_mb = 1280\nreduces = 6\n[model]\nslots = true\n[[cluster.node]]\nname = \"slow\"\ngpu_speed = 0.4\ncpu_speed = 0.5\n\
+                map_slots = 2\nreduce_slots = 1\n[[cluster.node]]\nname = \"fast\"\nmap_slots = 2\nreduce_slots = 1\n";
     let plan = Plan::from_toml(text).unwrap();
-    let phases = phase_times(&plan, &mut || 0.5).unwrap();
-    let slow: f64 = phases.maps_s[4].iter().sum();
-    assert!(phases.maps_s[4][3] > 40.0 && phases.maps_s[..4].iter().all(|means| means[3] < 4.1));
-    let reduce: f64 = phases.reduces_s[0].iter().sum();
-    let fast: f64 = phases.maps_s[0].iter().sum();
-    let on_slow = phases.map_nodes.iter().filter(|kind| **kind == 1).count();
-    let rounds = (160 - on_slow).div_ceil(4);
-    // as many as a slow slot does while the fast ones do theirs
-    assert!(on_slow >= 2 && (on_slow as f64 - 1.0) * slow < rounds as f64 * fast, "{on_slow}");
-    let expected = phases.load_s + (on_slow as f64 * slow).max(rounds as f64 * fast) + phases.shuffle_s + reduce;
-    let program = compile(&job_net(&plan, &phases).unwrap().net).unwrap();
-    let ensemble = Ensemble { replications: 16, engine: EngineChoice::Auto, ..Ensemble::default() };
-    let samples = run(&program, &Question::default(), &ensemble, &Unwatched).unwrap().samples;
-    assert_eq!(samples.passage.count(), 16);
-    let time = samples.passage.mean_ticks().unwrap() * samples.clock.tick();
-    assert!((time - expected).abs() < 1e-6 * expected, "{time} s, not {expected} s");
+    let ensemble = Ensemble { replications: 6_000, seed: 8, ..Ensemble::default() };
+    let by_task = estimate_job(&plan, EstimateMethod::Simulate, &ensemble, &Unwatched).unwrap().simulated.unwrap().run;
+    let net = job_times(&plan, &ensemble, &Unwatched).unwrap();
+    let [(a, x), (b, y)] = [by_task, net].map(|run| {
+        let Samples { clock, passage, .. } = run.samples;
+        let error = (passage.variance().unwrap() / passage.count() as f64).sqrt() * clock.tick();
+        (passage.mean_ticks().unwrap() * clock.tick(), error)
+    });
+    assert!((a - b).abs() < 5.0 * x.hypot(y) && x < 0.005 * a, "{a} {b} {x} {y}");
 }
 
 /// The default job, and the same on half of its slots, against the exact answers for their folded nets (718,363 and 76,723

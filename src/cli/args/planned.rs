@@ -16,8 +16,8 @@ pub(crate) struct JobArgs {
     /// Input of one map task, such as 128MB
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub(crate) split_size: Option<DataSize>,
-    /// Number of reduce tasks
-    #[arg(long, value_name = "R", allow_hyphen_values = true, value_parser = values::positive_count)]
+    /// Number of reduce tasks; 0: a job of maps only
+    #[arg(long, value_name = "R", allow_hyphen_values = true, value_parser = values::count)]
     pub(crate) reduces: Option<u64>,
     /// Map tasks that a worker runs at a time; tasks wait for slots
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
@@ -25,8 +25,8 @@ pub(crate) struct JobArgs {
     /// Reduce tasks that a worker runs at a time; tasks wait for slots
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) reduce_slots: Option<u64>,
-    /// GPUs per worker, for which map tasks wait
-    #[arg(long, value_name = "G", allow_hyphen_values = true, value_parser = values::positive_count)]
+    /// GPUs per worker, for which map tasks wait; 0: no worker has a GPU
+    #[arg(long, value_name = "G", allow_hyphen_values = true, value_parser = values::count)]
     pub(crate) gpus_per_worker: Option<u64>,
     /// Let tasks wait for slots
     #[arg(long, conflicts_with = "no_slots")]

@@ -80,11 +80,12 @@ pub fn short(value: f64) -> String {
     format!("{value:.*}", usize::try_from(digits).unwrap_or(0).min(12))
 }
 
-/// Returns the value at a path; of a list, the first element.
+/// Returns the value at a path; of a list of tables, in the first of them.
 fn at<'v>(value: &'v toml::Value, path: &str) -> Option<&'v toml::Value> {
     path.split('.').try_fold(value, |value, key| {
         let value = value.get(key)?;
-        Some(value.as_array().and_then(|list| list.first()).unwrap_or(value))
+        let entry = value.as_array().and_then(|list| list.first()).filter(|entry| entry.is_table());
+        Some(entry.unwrap_or(value))
     })
 }
 

@@ -131,6 +131,18 @@ pub enum Uses {
     Network,
 }
 
+impl Uses {
+    /// Returns the place of what a step uses among the parts of its machine that tasks may share.
+    pub(crate) fn part(self) -> Option<usize> {
+        match self {
+            Self::Nothing => None,
+            Self::Cores => Some(0),
+            Self::Disk => Some(1),
+            Self::Network => Some(2),
+        }
+    }
+}
+
 impl Steps {
     /// Returns the share of each step in the time of its phase on a machine.
     pub(crate) fn shares_on(&self, machine: usize) -> &[f64] {

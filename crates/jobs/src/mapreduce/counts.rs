@@ -36,6 +36,12 @@ impl Plan {
         self.phases.is_some() || nodes.windows(2).all(|pair| rates(&pair[0]) == rates(&pair[1]))
     }
 
+    /// Returns true if a waiting task may take a slot of several kinds of workers that differ. With stragglers or copies, tasks are assigned in advance.
+    pub fn chooses_kinds(&self) -> bool {
+        let has_attempts = self.stragglers.is_some() || self.speculation.is_some();
+        self.model.slots && !has_attempts && !self.has_equal_workers()
+    }
+
     /// Returns the number of workers over all kinds. Exact.
     pub fn workers(&self) -> u64 {
         self.cluster.node.iter().map(|node| node.count).fold(0, u64::saturating_add)

@@ -36,6 +36,7 @@ mod augmented;
 pub mod chain;
 mod counts;
 pub mod curve;
+mod draft;
 mod fate;
 mod framework;
 mod job;

@@ -15,9 +15,9 @@
 //! With slots, a task waits on `waitingMapj` (`waitingReducer`) until the immediate transition `startMapj`
 //! (`startReducer`) gives it a token of `mapSlots` (`reduceSlots`), which `spillj` (`reducer`) gives back. The net then
 //! has 6M + 4R + 4 places and 6M + 3R + 2 transitions. If workers differ, each kind of worker has its own slots
-//! (`mapSlots1` and `reduceSlots1` for the first kind of the plan). A task takes a slot of the kind of worker to which
-//! it was assigned. The net then has 6M + 4R + 2 places, plus one for each kind with map tasks and one for each kind
-//! with reduce tasks. The start is a separate transition because a timed `readj` that took the slot itself would take
+//! (`mapSlots1` and `reduceSlots1` for the first kind of the plan). A waiting task takes a slot of the fastest kind that has a free one, by the
+//! priorities of the transitions `startMapjk1`, `startMapjk2`, and has places and transitions of its own for each kind (`readjk1`). With stragglers or copies, a task is assigned
+//! to a kind in advance instead, by mean times, and takes a slot of that kind. The start is a separate transition because a timed `readj` that took the slot itself would take
 //! it when it *ends*, and all tasks would read simultaneously. Waiting tasks start in random order; a slot belongs to
 //! all workers of its kind, not to a single worker.
 //!
@@ -46,18 +46,17 @@
 use std::collections::HashMap;
 
 use crate::mapreduce::augmented::AttemptParts;
+use crate::mapreduce::draft::{Draft, Roles, Task};
 use crate::mapreduce::net_error::JobNetError;
-use crate::mapreduce::net_names::{place_before, transition_name};
 use crate::mapreduce::params::Plan;
 use crate::mapreduce::phase::Phase;
-use crate::mapreduce::phase_map::{PRIORITY, PhaseMap};
-use crate::mapreduce::retime::{end_timing, firing_means, timing_of};
-use crate::mapreduce::slots::{Pools, Slots, pools_of};
+use crate::mapreduce::phase_map::PhaseMap;
+use crate::mapreduce::slots::{Pools, pools_of};
 use crate::mapreduce::speculation::speculate;
 use crate::mapreduce::straggler::{WhichTasks, straggle};
 use crate::mapreduce::task_chain::TaskChain;
 use crate::mapreduce::task_times::JobPhases;
-use crate::net::{ArcKind, Net, NetBuilder, PartSink, Place, PlaceId, Point, Timing, Transition, TransitionId};
+use crate::net::{Net, NetBuilder, PartSink, PlaceId, TransitionId};
 
 /// The net of a job, with the roles of its parts.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,15 +73,6 @@ pub struct JobNet {
     /// The parts of each task's attempts, if the plan has stragglers or speculation; otherwise empty.
     pub attempts: Vec<AttemptParts>,
 }
-
-/// Distance between adjacent columns of the drawing, and between adjacent rows \[pixels\].
-const STEP: Point = Point { x: 90.0, y: 60.0 };
-
-/// First column and row of the drawing \[pixels\].
-const CORNER: Point = Point { x: 60.0, y: 60.0 };
-
-/// Number of rows in which single parts are centred, so that they are visible when the net is opened.
-const ROWS_IN_SIGHT: usize = 10;
 
 /// Returns the net of `plan`'s job with the mean times `phases`.
 ///
@@ -180,322 +170,12 @@ fn augmented(plan: &Plan, mut job: JobNet) -> Result<JobNet, JobNetError> {
     Ok(job)
 }
 
-/// The roles of the parts of a net with places `P` and transitions `T`, as in [`JobNet`].
-struct Roles<P, T> {
-    of_phase: [Vec<T>; 10],
-    commit: Option<T>,
-    tasks: Vec<Task<P, T>>,
-}
-
-impl<P, T> Default for Roles<P, T> {
-    fn default() -> Self {
-        Self { of_phase: [const { Vec::new() }; 10], commit: None, tasks: Vec::new() }
-    }
-}
-
-/// The parts of a task, as in [`TaskChain`].
-struct Task<P, T> {
-    name: String,
-    start: P,
-    stages: Vec<T>,
-    slots: Option<P>,
-}
-
-/// A net under construction.
-struct Draft<'a, S: PartSink> {
-    plan: &'a Plan,
-    /// Slots and GPUs.
-    pools: Pools,
-    net: &'a mut S,
-    /// The roles of the parts so far, if they are wanted.
-    roles: Option<Roles<S::Place, S::Transition>>,
-    /// Column of the next part.
-    column: f64,
-}
-
-/// A kind of task: its phases, the names of its places, and the pools it waits for.
-struct TaskKind<'a, P> {
-    /// The phases to which the means of a task belong, and those of them that the plan has.
-    phases: &'a [Phase],
-    found: &'a [Phase],
-    /// Names of the place and the transition of a task that waits for a slot.
-    wait: [&'a str; 2],
-    /// Name of a task, without its number.
-    name: &'a str,
-    /// Place of the slots of each task, if it waits for one.
-    slots: Vec<Option<P>>,
-    /// Place of the GPUs of each task, if it waits for one; empty if no task waits for one.
-    gpus: Vec<Option<P>>,
-}
-
-impl<'a, S: PartSink> Draft<'a, S> {
-    fn new(plan: &'a Plan, pools: Pools, net: &'a mut S) -> Self {
-        Self { plan, pools, net, roles: None, column: 0.0 }
-    }
-
-    /// Adds all parts; returns the places that all hold a token when the job is complete.
-    fn all(&mut self, phases: &JobPhases) -> Vec<S::Place> {
-        let maps = phases.maps_s.len();
-        let start = self.place("start".into(), 1, middle(maps));
-        self.column += 1.0;
-        let load = self.phase(Phase::Load, String::new(), phases.load_s, middle(maps));
-        self.input(&start, &load, 1.0);
-        self.column += 1.0;
-        let kind = TaskKind {
-            phases: &Phase::OF_MAP,
-            found: self.plan.phases_of_map(),
-            wait: ["waitingMap", "startMap"],
-            name: "Map",
-            slots: self.slots(0, &phases.map_nodes),
-            gpus: self.gpus(&phases.map_nodes),
-        };
-        let first = self.column;
-        let last = self.tasks(&kind, &load, &phases.maps_s, first);
-        let spilled = self.place("spilled".into(), 0, middle(maps));
-        for spill in last {
-            self.output(&spill, &spilled, 1.0);
-        }
-        self.column += 1.0;
-        if phases.reduces_s.is_empty() {
-            let timing = end_timing(phases.end_s).unwrap_or(Timing::immediate(1.0, PRIORITY));
-            return vec![self.commit(&spilled, maps, timing)];
-        }
-        let shuffle = self.shuffle(phases, &spilled);
-        self.column += 1.0;
-        let kind = TaskKind {
-            phases: &Phase::OF_REDUCE,
-            found: &Phase::OF_REDUCE,
-            wait: ["waitingReduce", "startReduce"],
-            name: "Reduce",
-            slots: self.slots(1, &phases.reduce_nodes),
-            gpus: Vec::new(),
-        };
-        let first = self.column;
-        let last = self.tasks(&kind, &shuffle, &phases.reduces_s, first);
-        match end_timing(phases.end_s) {
-            Some(timing) => {
-                let reduced = self.place("reduced".into(), 0, middle(last.len()));
-                last.iter().for_each(|reduce| self.output(reduce, &reduced, 1.0));
-                self.column += 1.0;
-                vec![self.commit(&reduced, last.len(), timing)]
-            }
-            None => last.iter().enumerate().map(|(r, reduce)| self.done(r, reduce)).collect(),
-        }
-    }
-
-    /// Returns the place of a token when reduce number `r` (from 0) is complete.
-    fn done(&mut self, r: usize, reduce: &S::Transition) -> S::Place {
-        let done = self.place(format!("done{}", r + 1), 0, r as f64);
-        self.output(reduce, &done, 1.0);
-        done
-    }
-
-    /// Adds the clean-up after the last task, whose place `ended` then has a token of each of `tasks` tasks; returns the place of a token when the job is
-    /// complete.
-    fn commit(&mut self, ended: &S::Place, tasks: usize, timing: Timing) -> S::Place {
-        let row = middle(tasks);
-        let commit = self.transition("commit".into(), timing, row);
-        self.input(ended, &commit, tasks as f64);
-        self.column += 1.0;
-        let finished = self.place("finished".into(), 0, row);
-        self.output(&commit, &finished, 1.0);
-        if let Some(roles) = &mut self.roles {
-            roles.commit = Some(commit);
-        }
-        finished
-    }
-
-    /// Adds the shuffle of the map outputs on `spilled`; returns the transition that starts the reduces.
-    fn shuffle(&mut self, phases: &JobPhases, spilled: &S::Place) -> S::Transition {
-        let (maps, row) = (phases.maps_s.len(), middle(phases.maps_s.len()));
-        let mean_s = firing_means(self.plan, phases, Phase::Shuffle).sum();
-        let Some(finished) = self.plan.model.maps_before_shuffle(maps) else {
-            let shuffle = self.phase(Phase::Shuffle, String::new(), mean_s, row);
-            self.input(spilled, &shuffle, maps as f64);
-            return shuffle;
-        };
-        let waiting = self.place("waitingShuffle".into(), 1, row + 1.0);
-        self.column += 1.0;
-        let start = self.transition("slowstart".into(), Timing::immediate(1.0, PRIORITY), row + 1.0);
-        self.column += 1.0;
-        let shuffling = self.place("shuffling".into(), 0, row + 1.0);
-        self.column += 1.0;
-        let shuffle = self.phase(Phase::Shuffle, String::new(), mean_s, row);
-        self.column += 1.0;
-        let copied = self.place("copied".into(), 0, row);
-        self.column += 1.0;
-        let all = self.transition("allCopied".into(), Timing::immediate(1.0, PRIORITY), row);
-        for (place, transition, weight) in [
-            (&waiting, &start, 1.0),
-            (spilled, &start, finished as f64),
-            (spilled, &shuffle, 1.0),
-            (&shuffling, &shuffle, 1.0),
-            (&copied, &all, maps as f64),
-        ] {
-            self.input(place, transition, weight);
-        }
-        for (transition, place, weight) in [
-            (&start, &shuffling, 1.0),
-            (&start, spilled, finished as f64),
-            (&shuffle, &shuffling, 1.0),
-            (&shuffle, &copied, 1.0),
-        ] {
-            self.output(transition, place, weight);
-        }
-        all
-    }
-
-    /// Returns the place of the slots of each task, of maps (0) or reduces (1), if the plan has slots.
-    fn slots(&mut self, of: usize, kinds: &[usize]) -> Vec<Option<S::Place>> {
-        let slots = self.pools.slots.as_ref().map(|slots| slots[of].clone());
-        slots.map_or_else(Vec::new, |slots| self.pool_of_each(&slots, kinds, 1.0))
-    }
-
-    /// Returns the place of the GPUs of each map task, if it waits for one.
-    fn gpus(&mut self, kinds: &[usize]) -> Vec<Option<S::Place>> {
-        let waits = if self.pools.slots.is_some() { 2.0 } else { 0.0 };
-        let gpus = self.pools.gpus.clone();
-        gpus.map_or_else(Vec::new, |gpus| self.pool_of_each(&gpus, kinds, waits + 3.0))
-    }
-
-    /// Returns the pool of each task, by its kind of worker. The pools are drawn above the tasks, `columns` columns further to the right.
-    fn pool_of_each(&mut self, slots: &Slots, kinds: &[usize], columns: f64) -> Vec<Option<S::Place>> {
-        self.column += columns;
-        let pools: Vec<S::Place> =
-            slots.pools.iter().enumerate().map(|(i, (id, n))| self.place(id.clone(), *n, -1.0 - i as f64)).collect();
-        self.column -= columns;
-        kinds.iter().map(|kind| slots.pool(*kind).map(|pool| pools[pool].clone())).collect()
-    }
-
-    /// Makes the successor of `before` wait for a token of a pool; returns the transition that takes it.
-    fn wait(&mut self, before: &S::Transition, pool: &S::Place, ids: [String; 2], row: f64) -> S::Transition {
-        let [waiting, start] = ids;
-        let waiting = self.place(waiting, 0, row);
-        self.output(before, &waiting, 1.0);
-        self.column += 1.0;
-        let start = self.transition(start, Timing::immediate(1.0, PRIORITY), row);
-        self.input(&waiting, &start, 1.0);
-        self.input(pool, &start, 1.0);
-        self.column += 1.0;
-        start
-    }
-
-    /// Adds the tasks with these means, started by the transition `from`; returns the transitions of their last phases.
-    fn tasks<const N: usize>(
-        &mut self,
-        kind: &TaskKind<'_, S::Place>,
-        from: &S::Transition,
-        means_s: &[[f64; N]],
-        column: f64,
-    ) -> Vec<S::Transition> {
-        let mut last = Vec::with_capacity(means_s.len());
-        for (task, means_s) in means_s.iter().enumerate() {
-            if self.net.is_full() {
-                break;
-            }
-            last.push(self.task(kind, from, task, means_s, column));
-        }
-        last
-    }
-
-    /// Adds task number `task` (from 0), started by the transition `from`; returns the transition of its last phase.
-    fn task(
-        &mut self,
-        kind: &TaskKind<'_, S::Place>,
-        from: &S::Transition,
-        task: usize,
-        means_s: &[f64],
-        column: f64,
-    ) -> S::Transition {
-        let (number, row) = ((task + 1).to_string(), task as f64);
-        self.column = column;
-        let mut before = from.clone();
-        let slots = kind.slots.get(task).and_then(Option::as_ref);
-        if let Some(slots) = slots {
-            before = self.wait(&before, slots, kind.wait.map(|id| format!("{id}{number}")), row);
-        }
-        let gpus = kind.gpus.get(task).and_then(Option::as_ref);
-        let mut start = None;
-        let mut stages = Vec::with_capacity(kind.phases.len());
-        let means = kind.phases.iter().zip(means_s).filter(|(phase, _)| kind.found.contains(phase));
-        for (phase, mean_s) in means {
-            match gpus {
-                Some(gpus) if *phase == Phase::ToGpu => {
-                    before =
-                        self.wait(&before, gpus, ["waitingGpu", "startGpu"].map(|id| format!("{id}{number}")), row);
-                }
-                // phases have fixed columns, whether tasks wait or not
-                None if *phase == Phase::ToGpu && !kind.gpus.is_empty() => self.column += 2.0,
-                _ => {}
-            }
-            let place = self.place(format!("{}{number}", place_before(*phase, kind.found)), 0, row);
-            self.output(&before, &place, 1.0);
-            self.column += 1.0;
-            before = self.phase(*phase, number.clone(), *mean_s, row);
-            self.input(&place, &before, 1.0);
-            if let Some(gpus) = gpus.filter(|_| *phase == Phase::ToHost) {
-                self.output(&before, gpus, 1.0);
-            }
-            self.column += 1.0;
-            start = start.or(Some(place));
-            stages.push(before.clone());
-        }
-        if let Some(slots) = slots {
-            self.output(&before, slots, 1.0);
-        }
-        if let (Some(roles), Some(start)) = (&mut self.roles, start) {
-            roles.tasks.push(Task { name: format!("{}{number}", kind.name), start, stages, slots: slots.cloned() });
-        }
-        before
-    }
-
-    /// Adds the transition of one phase of one task (`number` is empty for phases of the job).
-    fn phase(&mut self, phase: Phase, number: String, mean_s: f64, row: f64) -> S::Transition {
-        let timing = timing_of(self.plan, phase, mean_s);
-        let id = self.transition(transition_name(phase).to_owned() + &number, timing, row);
-        if let Some(roles) = &mut self.roles {
-            roles.of_phase[phase.index()].push(id.clone());
-        }
-        id
-    }
-
-    fn place(&mut self, id: String, tokens: u32, row: f64) -> S::Place {
-        let position = Some(self.position(row));
-        self.net.take_place(Place { id, initial: vec![tokens], position, ..Place::default() })
-    }
-
-    fn transition(&mut self, id: String, timing: Timing, row: f64) -> S::Transition {
-        let position = Some(self.position(row));
-        self.net.take_transition(Transition { position, ..Transition::new(id, timing) })
-    }
-
-    fn input(&mut self, place: &S::Place, transition: &S::Transition, weight: f64) {
-        self.net.take_arc(ArcKind::Input, place, transition, weight);
-    }
-
-    fn output(&mut self, transition: &S::Transition, place: &S::Place, weight: f64) {
-        self.net.take_arc(ArcKind::Output, place, transition, weight);
-    }
-
-    /// Returns the position of a part in the current column; rows below 0 contain the slots.
-    fn position(&self, row: f64) -> Point {
-        let pools = self.pools.slots.iter().flatten().chain(&self.pools.gpus);
-        let above = pools.map(|slots| slots.pools.len()).max().unwrap_or(0) as f64;
-        Point { x: CORNER.x + STEP.x * self.column, y: CORNER.y + STEP.y * (row + above) }
-    }
-}
-
-/// Returns the row of a single part, centred on `tasks` rows of tasks.
-fn middle(tasks: usize) -> f64 {
-    (tasks.min(ROWS_IN_SIGHT) - 1) as f64 / 2.0
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::mapreduce::phase_law::PhaseLaw;
     use crate::mapreduce::task_times::phase_times;
-    use crate::net::{Delay, Law};
+    use crate::net::{ArcKind, Delay, Law, Timing};
     use std::collections::BTreeSet;
 
     fn plan(maps: u64, reduces: u64) -> Plan {

@@ -37,14 +37,19 @@ struct Likeness {
     first: Vec<usize>,
 }
 
-/// Returns the structure that the net of a valid plan shares with other nets; none if the plan has stragglers or copies, or has no net.
+/// Returns the structure that the net of a valid plan shares with other nets; none if the plan has stragglers or copies, if its tasks choose a kind of
+/// worker, or if it has no net.
 ///
 /// Exact: jobs of one shape have nets that are equal except for [`timings`]. If tasks wait, the same tasks also have
 /// equal timings in each of these
 /// nets, so the nets fold in the same way.
 pub fn job_shape(plan: &Plan, phases: &JobPhases) -> Option<JobShape> {
     let tasks = [phases.maps_s.len(), phases.reduces_s.len()];
-    if plan.stragglers.is_some() || plan.speculation.is_some() || tasks[0] == 0 {
+    if plan.stragglers.is_some()
+        || plan.speculation.is_some()
+        || tasks[0] == 0
+        || (plan.model.slots && phases.kinds.is_some())
+    {
         return None;
     }
     let mut at_once = Vec::new();

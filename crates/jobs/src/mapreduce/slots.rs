@@ -74,11 +74,20 @@ pub(super) fn pools_of(plan: &Plan, phases: &JobPhases) -> Result<Pools, JobNetE
     let pools = |id: &str, kinds: &[usize], slots: fn(&Node) -> Option<u64>| {
         Slots::new(plan, id, kinds, slots).ok_or(JobNetError::NoSlot)
     };
-    let maps = || pools("mapSlots", &phases.map_nodes, |node| Some(node.map_slots));
-    let reduces = || pools("reduceSlots", &phases.reduce_nodes, |node| Some(node.reduce_slots));
+    let with = |slots: fn(&Node) -> u64, assigned: &[usize]| match &phases.kinds {
+        Some(_) if plan.model.slots => {
+            let kinds = plan.cluster.node.iter().enumerate().filter(|(_, node)| slots(node) > 0);
+            kinds.map(|(kind, _)| kind).collect()
+        }
+        _ => assigned.to_vec(),
+    };
+    let of_maps = with(|node| node.map_slots, &phases.map_nodes);
+    let of_reduces = with(|node| node.reduce_slots, &phases.reduce_nodes);
+    let maps = || pools("mapSlots", &of_maps, |node| Some(node.map_slots));
+    let reduces = || pools("reduceSlots", &of_reduces, |node| Some(node.reduce_slots));
     Ok(Pools {
         slots: if plan.model.slots { Some([maps()?, reduces()?]) } else { None },
-        gpus: if has_gpus { Some(pools("gpus", &phases.map_nodes, |node| node.gpus)?) } else { None },
+        gpus: if has_gpus { Some(pools("gpus", &of_maps, |node| node.gpus)?) } else { None },
     })
 }
 
@@ -87,7 +96,7 @@ mod tests {
     use super::*;
     use crate::mapreduce::net::{JobNet, job_net};
     use crate::mapreduce::task_times::phase_times;
-    use crate::net::ArcKind;
+    use crate::net::{ArcKind, Timing};
 
     /// A fast worker with four map slots and a slow one with one.
     fn fast_and_slow() -> Plan {
@@ -104,30 +113,55 @@ mod tests {
         job.net.find_place(place).map(|p| job.net.place(p).initial[0])
     }
 
-    /// Returns the tasks, from 1, whose start (or end) has an arc of this kind at a place.
-    fn tasks_at(job: &JobNet, place: &str, kind: ArcKind, transition: &str) -> Vec<usize> {
+    /// Returns what follows the name of the transitions with an arc of this kind at a place.
+    fn at(job: &JobNet, place: &str, kind: ArcKind, transition: &str) -> Vec<String> {
         let place = job.net.find_place(place).unwrap();
         let arcs = job.net.arcs().iter().filter(|a| a.place == place && a.kind == kind);
-        arcs.map(|a| job.net.transition(a.transition).id.strip_prefix(transition).unwrap().parse().unwrap()).collect()
+        arcs.map(|a| job.net.transition(a.transition).id.strip_prefix(transition).unwrap().to_owned()).collect()
+    }
+
+    fn each(tasks: u32, suffix: &str) -> Vec<String> {
+        (1..=tasks).map(|task| format!("{task}{suffix}")).collect()
+    }
+
+    fn are_drawn_apart(job: &JobNet) {
+        let positions: std::collections::BTreeSet<_> =
+            job.net.places().iter().filter_map(|p| p.position).map(|p| (p.x.to_bits(), p.y.to_bits())).collect();
+        assert_eq!(positions.len(), job.net.places().len());
+        assert!(job.net.places().iter().all(|p| p.position.is_some_and(|p| p.y > 0.0)));
     }
 
     #[test]
-    fn each_kind_of_worker_has_its_own_slots() {
+    fn a_task_takes_a_slot_of_the_fastest_kind_that_has_one() {
         let plan = fast_and_slow();
         let job = made(&plan);
         let counts = ["mapSlots1", "mapSlots2", "reduceSlots1", "reduceSlots2"].map(|id| tokens(&job, id));
         assert_eq!(counts, [Some(4), Some(1), Some(2), Some(2)]);
         assert_eq!((tokens(&job, "mapSlots"), tokens(&job, "reduceSlots")), (None, None));
-        // four on the fast worker, one on the slow one, and then on the first slot to become free
-        assert_eq!(tasks_at(&job, "mapSlots2", ArcKind::Input, "startMap"), [5]);
-        assert_eq!(tasks_at(&job, "mapSlots2", ArcKind::Output, "spill"), [5]);
-        assert_eq!(tasks_at(&job, "mapSlots1", ArcKind::Input, "startMap"), [1, 2, 3, 4, 6, 7, 8, 9, 10]);
-        assert_eq!(tasks_at(&job, "reduceSlots2", ArcKind::Output, "reduce"), [2]);
-        assert_eq!(job.net.places().len(), 6 * 10 + 4 * 3 + 2 + 2 + 2);
-        let positions: std::collections::BTreeSet<_> =
-            job.net.places().iter().filter_map(|p| p.position).map(|p| (p.x.to_bits(), p.y.to_bits())).collect();
-        assert_eq!(positions.len(), job.net.places().len());
-        assert!(job.net.places().iter().all(|p| p.position.is_some_and(|p| p.y > 0.0)));
+        for (kind, suffix) in [(1, "k1"), (2, "k2")] {
+            assert_eq!(at(&job, &format!("mapSlots{kind}"), ArcKind::Input, "startMap"), each(10, suffix));
+            assert_eq!(at(&job, &format!("mapSlots{kind}"), ArcKind::Output, "spill"), each(10, suffix));
+            assert_eq!(at(&job, &format!("reduceSlots{kind}"), ArcKind::Output, "reduce"), each(3, suffix));
+        }
+        let priority = |id: &str| match job.net.transition(job.net.find_transition(id).unwrap()).timing {
+            Timing::Immediate { priority, .. } => priority,
+            Timing::Timed { .. } => 0,
+        };
+        assert_eq!(["startMap1k1", "startMap1k2", "startReduce1k1"].map(priority), [2, 1, 1]);
+        // a map is 1 + 2 * 5 places, a reduce 1 + 2 * 2 + 1
+        assert_eq!(job.net.places().len(), 11 * 10 + 6 * 3 + 2 + 4);
+        are_drawn_apart(&job);
+    }
+
+    /// With stragglers, each task is assigned: four on the fast worker, one on the slow one, and then on the first slot to become free.
+    #[test]
+    fn with_stragglers_tasks_are_assigned() {
+        let mut plan = fast_and_slow();
+        plan.stragglers = Some(crate::mapreduce::Stragglers::default());
+        let phases = phase_times(&plan, &mut || 0.5).unwrap();
+        assert_eq!(phases.kinds, None);
+        let assigned: Vec<String> = at(&job_net(&plan, &phases).unwrap(), "mapSlots2", ArcKind::Input, "startMap");
+        assert_eq!(assigned, ["5"]);
     }
 
     #[test]
@@ -142,24 +176,21 @@ mod tests {
     }
 
     #[test]
-    fn maps_hold_a_gpu_from_to_gpu_to_to_host() {
+    fn maps_hold_a_gpu_from_the_copy_on() {
         let mut plan = fast_and_slow();
         plan.cluster.node[0].gpus = Some(2);
         let job = made(&plan);
         assert_eq!((tokens(&job, "gpus1"), tokens(&job, "gpus2")), (Some(2), None));
-        let fast = [1, 2, 3, 4, 6, 7, 8, 9, 10];
-        assert_eq!(tasks_at(&job, "gpus1", ArcKind::Input, "startGpu"), fast);
-        assert_eq!(tasks_at(&job, "gpus1", ArcKind::Output, "toHost"), fast);
-        assert!(job.net.find_transition("startGpu5").is_none());
+        assert_eq!(at(&job, "gpus1", ArcKind::Input, "startGpu"), each(10, "k1"));
+        assert_eq!(at(&job, "gpus1", ArcKind::Output, "toHost"), each(10, "k1"));
+        are_drawn_apart(&job);
         // without slots, and with one kind of worker
         let mut plan = Plan::from_toml("[job]\ninput_mb = 192\nreduces = 2\n[model]\nslots = false").unwrap();
         plan.cluster.node[0].gpus = Some(1);
         let job = made(&plan);
         assert_eq!((tokens(&job, "gpus"), tokens(&job, "mapSlots")), (Some(4), None));
         assert_eq!((job.net.places().len(), job.net.transitions().len()), (23 + 3 + 3 + 1, 21 + 3 + 3));
-        let positions: std::collections::BTreeSet<_> =
-            job.net.places().iter().filter_map(|p| p.position).map(|p| (p.x.to_bits(), p.y.to_bits())).collect();
-        assert_eq!(positions.len(), job.net.places().len());
+        are_drawn_apart(&job);
         plan.stragglers = Some(crate::mapreduce::Stragglers::default());
         let phases = phase_times(&plan, &mut || 0.5).unwrap();
         assert_eq!(job_net(&plan, &phases), Err(JobNetError::GpusOfAttempts));

@@ -33,8 +33,44 @@ pub struct JobPhases {
     pub map_nodes: Vec<usize>,
     /// Kind of worker of each reduce task: index into `cluster.node`.
     pub reduce_nodes: Vec<usize>,
+    /// The means on every kind of worker, if a waiting task may take a slot of any kind; none if all workers are alike, tasks wait for no slots, or each
+    /// task is assigned to a kind.
+    pub kinds: Option<KindMeans>,
     /// Adjustments made so that the formulas apply.
     pub warnings: Vec<PhaseWarning>,
+}
+
+/// Mean times of the phases of tasks on each kind of worker \[s\].
+#[derive(Clone, Debug, PartialEq)]
+pub struct KindMeans {
+    /// Of each map task, by kind.
+    pub maps_s: Vec<Vec<[f64; 6]>>,
+    /// Of every reduce task, by kind.
+    pub reduces_s: Vec<[f64; 2]>,
+}
+
+impl KindMeans {
+    /// Returns the means of maps with these local shares, and of reduces for a mean map time of `map_s`.
+    fn new(slots: &Slots<'_>, shares: &[f64], map_s: f64) -> Self {
+        let plan = slots.plan;
+        let of_maps = |node: &Node| {
+            let mean = |(j, a): (usize, &f64)| map_means(slots, node, *a, spn_gc::map_input_mb(plan, j as u64));
+            shares.iter().enumerate().map(mean).collect()
+        };
+        let of_reduce = |node: &Node| if plan.reduces() == 0 { [0.0; 2] } else { reduce_means(slots, node, map_s) };
+        let nodes = &plan.cluster.node;
+        Self { maps_s: nodes.iter().map(of_maps).collect(), reduces_s: nodes.iter().map(of_reduce).collect() }
+    }
+
+    /// Returns the mean time of a map with a whole split on each kind.
+    pub(super) fn total_map_s(&self) -> Vec<f64> {
+        self.maps_s.iter().map(|maps| maps.first().map_or(0.0, |map| map.iter().sum())).collect()
+    }
+
+    /// Returns the mean time of a reduce on each kind.
+    pub(super) fn total_reduce_s(&self) -> Vec<f64> {
+        self.reduces_s.iter().map(|reduce| reduce.iter().sum()).collect()
+    }
 }
 
 /// A warning about a plan to which the formulas still apply.
@@ -97,9 +133,9 @@ pub enum PhaseWarning {
         /// Number of tasks.
         count: u64,
     },
-    /// Workers differ and tasks wait: the net assigns each task to a kind of worker in advance, by mean times.
+    /// Workers differ, tasks wait, and there are stragglers or copies: the net assigns each task to a kind of worker in advance, by mean times.
     #[error(
-        "workers differ, and each task is assigned to a kind of worker in advance, by mean times; on a cluster, each \
+        "workers differ, and with stragglers or copies each task is assigned to a kind of worker in advance, by mean times; on a cluster, each \
          free slot takes the next task, which `tailspn whatif` simulates"
     )]
     AssignedInAdvance,
@@ -185,22 +221,7 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
     let nodes = &plan.cluster.node;
     let (maps, reduces) = (count(plan.maps()), count(plan.reduces()));
     if let Some(given) = &plan.phases {
-        let map_nodes = placement(nodes, maps, |node| node.map_slots, None);
-        let reduce_nodes = placement(nodes, reduces, |node| node.reduce_slots, None);
-        let ([load_s, .., shuffle_s, f, g], map_s) = (given.means_s, given_map_s(plan, given));
-        let (maps_s, reduces_s) = (vec![map_s; maps], vec![[f, g]; reduces]);
-        let mut phases = JobPhases {
-            load_s,
-            maps_s,
-            shuffle_s,
-            reduces_s,
-            end_s: plan.end_s(),
-            map_nodes,
-            reduce_nodes,
-            warnings: slot_warnings(plan),
-        };
-        phases.warn_of_laws(plan);
-        return Ok(phases);
+        return Ok(given_times(plan, given));
     }
     let (slots, mean_share) = (plan.slots(), spn_gc::local_share(plan));
     let total = |node| map_means(&slots, node, mean_share, spn_gc::map_input_mb(plan, 0)).iter().sum();
@@ -232,10 +253,34 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
         end_s: plan.end_s(),
         map_nodes,
         reduce_nodes,
+        kinds: plan.chooses_kinds().then(|| KindMeans::new(&slots, &shares, map_s)),
         warnings: warnings(plan),
     };
     phases.warn_of_laws(plan);
     phases.not_finite().map_or(Ok(phases), |phase| Err(PhaseTimesError::NotFinite { phase }))
+}
+
+/// Returns the phase times of a plan with given means.
+fn given_times(plan: &Plan, given: &GivenPhases) -> JobPhases {
+    let nodes = &plan.cluster.node;
+    let (maps, reduces) = (count(plan.maps()), count(plan.reduces()));
+    let map_nodes = placement(nodes, maps, |node| node.map_slots, None);
+    let reduce_nodes = placement(nodes, reduces, |node| node.reduce_slots, None);
+    let ([load_s, .., shuffle_s, f, g], map_s) = (given.means_s, given_map_s(plan, given));
+    let (maps_s, reduces_s) = (vec![map_s; maps], vec![[f, g]; reduces]);
+    let mut phases = JobPhases {
+        load_s,
+        maps_s,
+        shuffle_s,
+        reduces_s,
+        end_s: plan.end_s(),
+        map_nodes,
+        reduce_nodes,
+        kinds: None,
+        warnings: slot_warnings(plan),
+    };
+    phases.warn_of_laws(plan);
+    phases
 }
 
 /// Returns the means of phases 2 to 6 of a map with a whole split, and of phases 8 and 9 of a reduce \[s\], for each
@@ -336,7 +381,7 @@ fn slot_warnings(plan: &Plan) -> Vec<PhaseWarning> {
     let idle = both.into_iter().filter(|(_, slots, count)| plan.model.slots && slots > count && *count > 0);
     let mut warnings: Vec<_> =
         idle.map(|(tasks, slots, count)| PhaseWarning::IdleSlots { tasks, slots, count }).collect();
-    if plan.waits() && !plan.has_equal_workers() {
+    if plan.waits() && !plan.has_equal_workers() && !plan.chooses_kinds() {
         warnings.push(PhaseWarning::AssignedInAdvance);
     }
     warnings

@@ -172,14 +172,12 @@ impl EventRuns {
 
     /// Runs the job once; `key` and the replication determine the random numbers.
     pub fn run(&self, key: [u32; 2], replication: u64) -> EventRun {
-        let never = || false;
-        self.run_while(key, replication, false, &never).unwrap_or_else(|| unreachable!("nobody stops the run"))
+        self.run_while(key, replication, false, &|| false).unwrap_or_else(|| unreachable!("nobody stops the run"))
     }
 
     /// Same as [`EventRuns::run`], and notes what each task did.
     pub fn traced(&self, key: [u32; 2], replication: u64) -> EventRun {
-        let never = || false;
-        self.run_while(key, replication, true, &never).unwrap_or_else(|| unreachable!("nobody stops the run"))
+        self.run_while(key, replication, true, &|| false).unwrap_or_else(|| unreachable!("nobody stops the run"))
     }
 
     /// Same as [`EventRuns::run`]; none if `stop` returns true during the run.
@@ -367,7 +365,7 @@ impl<'a> Run<'a> {
             }
             let uses = step.map_or(Uses::Cores, |step| step.uses);
             let part =
-                part_of(uses).map(|part| Waits::PARTS * machine + part).filter(|&part| self.shared[part].is_some());
+                uses.part().map(|part| Waits::PARTS * machine + part).filter(|&part| self.shared[part].is_some());
             match part {
                 Some(part) if work > 0 => {
                     if at > now {
@@ -494,16 +492,6 @@ impl<'a> Run<'a> {
             traces,
             tick,
         }
-    }
-}
-
-/// Returns the place of what a step uses among the shared parts of its machine.
-fn part_of(uses: Uses) -> Option<usize> {
-    match uses {
-        Uses::Nothing => None,
-        Uses::Cores => Some(0),
-        Uses::Disk => Some(1),
-        Uses::Network => Some(2),
     }
 }
 
