@@ -10,8 +10,8 @@ use tailspn::sim::{Ensemble, Samples, Unwatched};
 /// so that two run again; then the last one runs alone, on the slow worker with probability 3/4: 3/4 + 3/4 + 3/4 * 3 + 1/4 = 4 s.
 #[test]
 fn a_waiting_map_takes_the_first_free_slot_of_workers_that_differ() {
-    let rates = "disk_read_mb_per_s = 1e15\ndisk_write_mb_per_s = 1e15\nmemory_read_mb_per_s = 1e15\nmemory_write_mb_per_s = 1e15\n\
-                 gpu_read_mb_per_s = 1e15\ngpu_write_mb_per_s = 1e15\nnetwork_mb_per_s = 1e15\nmap_slots = 1\n";
+    let rates = "disk_read_mb_per_s = 1e5\ndisk_write_mb_per_s = 1e5\nmemory_read_mb_per_s = 1e5\nmemory_write_mb_per_s = 1e5\n\
+                 gpu_read_mb_per_s = 1e5\ngpu_write_mb_per_s = 1e5\nnetwork_mb_per_s = 1e5\nmap_slots = 1\n";
     for swapped in [false, true] {
         let mut speeds = [1.0, 1.0 / 3.0];
         if swapped {
@@ -25,7 +25,8 @@ fn a_waiting_map_takes_the_first_free_slot_of_workers_that_differ() {
         let plan = Plan::from_toml(&text).unwrap();
         let exact =
             estimate_job(&plan, EstimateMethod::Exact, &Ensemble::default(), &Unwatched).unwrap().mean().unwrap();
-        assert!((exact - 4.0).abs() < 1e-6, "{exact}");
+        // the other phases take milliseconds
+        assert!((exact - 4.0).abs() < 0.02, "{exact}");
         let ensemble = Ensemble { replications: 20_000, seed: 3, ..Ensemble::default() };
         let by_task =
             estimate_job(&plan, EstimateMethod::Simulate, &ensemble, &Unwatched).unwrap().simulated.unwrap().run;
@@ -35,7 +36,7 @@ fn a_waiting_map_takes_the_first_free_slot_of_workers_that_differ() {
             let Samples { clock, passage, .. } = run.samples;
             let mean = passage.mean_ticks().unwrap() * clock.tick();
             let error = (passage.variance().unwrap() / passage.count() as f64).sqrt() * clock.tick();
-            assert!((mean - 4.0).abs() < 5.0 * error && error < 0.03, "{mean} {error}");
+            assert!((mean - exact).abs() < 5.0 * error && error < 0.03, "{mean} {exact} {error}");
         }
     }
 }

@@ -202,17 +202,21 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_without_tasks_has_no_slots_place() {
+    fn a_kind_without_slots_or_tasks_has_no_slots_place() {
         let mut plan = fast_and_slow();
         plan.job.reduces = 1;
         plan.cluster.node[1].map_slots = 0;
-        let job = made(&plan);
-        assert_eq!(["mapSlots1", "mapSlots2", "reduceSlots2"].map(|id| tokens(&job, id)), [Some(4), None, None]);
+        let places = ["mapSlots1", "mapSlots2", "reduceSlots2"];
+        assert_eq!(places.map(|id| tokens(&made(&plan), id)), [Some(4), None, Some(2)]);
+        // if tasks are assigned, the one reduce goes to the fast worker
+        plan.stragglers = Some(crate::mapreduce::Stragglers::default());
+        assert_eq!(places.map(|id| tokens(&made(&plan), id)), [Some(4), None, None]);
     }
 
     #[test]
     fn a_task_where_there_is_no_slot_is_an_error() {
         let mut plan = fast_and_slow();
+        plan.stragglers = Some(crate::mapreduce::Stragglers::default());
         let mut phases = phase_times(&plan, &mut || 0.5).unwrap();
         plan.cluster.node[1].map_slots = 0;
         assert_eq!(job_net(&plan, &phases), Err(JobNetError::NoSlot));

@@ -38,11 +38,11 @@ impl Report for JobReport {
             ..Document::default()
         };
         document.answer.extend(where_it_goes(self));
-        document.answer.extend(self.assumed.sentence(MEASURED.len()));
         if let Some(next) = &self.next_run {
             next.add_to(&mut document);
         }
         add_deadline(&mut document, self.deadline.as_ref(), self.level);
+        document.answer.extend(self.assumed.sentence(MEASURED.len()));
         document.remarks.extend(partial(self.partial, self.replications));
         document.remarks.extend(self.no_analytic.iter().map(|why| format!("There is no closed form: {why}.")));
         document.remarks.extend(self.no_critical.iter().map(|why| format!("There is no critical path: {why}.")));

@@ -39,6 +39,11 @@ impl Ready {
         Ok(Self { job, runs, stages })
     }
 
+    /// Returns the number of tasks.
+    pub(super) fn tasks(&self) -> u64 {
+        self.job.tasks()
+    }
+
     /// Returns the slots of each stage, not yet in use.
     fn slots(&self) -> Vec<SlotUse> {
         let of_stage = |(stage, tasks): (&JobStage, &'static str)| {

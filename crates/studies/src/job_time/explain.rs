@@ -6,6 +6,9 @@ use crate::job_time::job::JobEstimate;
 use crate::mapreduce::Plan;
 use crate::sim::{CriticalPath, GroupShare};
 
+/// Number of tasks above which the critical chains are not followed: every task leaves a trace of about 150 bytes.
+const MOST_TASKS: u64 = 500_000;
+
 /// An explanation of a job's time.
 #[derive(Clone, Debug)]
 pub struct Explained {
@@ -50,6 +53,10 @@ pub fn explain_job(plan: &Plan, found: &JobEstimate, seed: u64, level: f64) -> E
         return explained;
     }
     match Ready::new(plan) {
+        Ok(ready) if ready.tasks() > MOST_TASKS => {
+            let why = "the job has too many tasks to follow each of them";
+            explained.critical_path = Err(why.to_owned());
+        }
         Ok(ready) => {
             let chains = traced(&ready, &plan.phases_of_job(), seed);
             (explained.critical_path, explained.waits, explained.slots) = (Ok(chains.path), chains.waits, chains.slots);

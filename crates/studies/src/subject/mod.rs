@@ -199,7 +199,16 @@ impl Subject {
     ///
     /// Reason why the point's settings do not form a valid job or net.
     pub fn model(&self, axes: &[Axis], point: &Point, seed: u64) -> Result<Model, String> {
-        self.model_as(axes, point, seed, self.fold)
+        self.model_as(axes, point, seed, self.fold, true)
+    }
+
+    /// Returns the net at a point, which also runs on a GPU; the model if it has no net.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`Subject::model`].
+    pub(crate) fn net_model(&self, axes: &[Axis], point: &Point, seed: u64) -> Result<Model, String> {
+        self.model_as(axes, point, seed, self.fold, false)
     }
 
     /// Returns the model with the fastest replications on the CPU: a job of stages runs task by task, faster than its net.
@@ -226,7 +235,7 @@ impl Subject {
 
     /// Returns the model at a point without folding, so that its transitions are the transitions of the job or net.
     pub(crate) fn unfolded_model(&self, axes: &[Axis], point: &Point, seed: u64) -> Result<Model, String> {
-        self.model_as(axes, point, seed, false)
+        self.model_as(axes, point, seed, false, true)
     }
 
     /// Returns the folded parts of the net of the base configuration (none if it runs unfolded), and the parts that
@@ -241,12 +250,13 @@ impl Subject {
         net.map(|net| (net.folded, net.not_folded.clone())).unwrap_or_default()
     }
 
-    fn model_as(&self, axes: &[Axis], point: &Point, seed: u64, fold: bool) -> Result<Model, String> {
+    fn model_as(&self, axes: &[Axis], point: &Point, seed: u64, fold: bool, by_task: bool) -> Result<Model, String> {
         match &self.kind {
             Kind::Job { table, shapes } => {
                 let plan = job_at(table, seed, axes, point).map_err(|misfit| misfit.message)?;
                 let spread = plan.run.as_ref().map(|run| Spread::of(RunFactor::new(run, 0.0))).unwrap_or_default();
-                if plan.can_run_by_task() && (plan.needs_tasks() || axes.iter().any(needs_tasks)) {
+                let needs_tasks = by_task && (plan.needs_tasks() || axes.iter().any(needs_tasks));
+                if plan.can_run_by_task() && (needs_tasks || plan.shares_workers()) {
                     let tasks = TaskModel::of_phases(&plan)?;
                     let runs = Runs::Tasks(Box::new(tasks));
                     return Ok(Model { runs, spread, deadline_s: plan.job.deadline_s });

@@ -411,7 +411,12 @@ impl Run<'_> {
         let seed = self.sweep.plan.sweep.seed;
         let deadline_s = self.sweep.plan.optimize.as_ref().and_then(|settings| settings.deadline_s);
         let make = |point: &Point| {
-            let model = self.sweep.subject.model(&self.sweep.plan.axis, point, seed)?;
+            let (subject, axes) = (&self.sweep.subject, &self.sweep.plan.axis);
+            // only nets run on a GPU, with the same numbers on the CPU
+            let model = match self.sweep.settings.backend {
+                Backend::Auto => subject.model(axes, point, seed)?,
+                _ => subject.net_model(axes, point, seed)?,
+            };
             Ok(Model { deadline_s: model.deadline_s.or(deadline_s), ..model })
         };
         let batch = self.sweep.batch();
