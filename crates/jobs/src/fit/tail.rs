@@ -72,7 +72,7 @@ impl Tail {
     /// 1 / shape = Σ ln(ratio / least ratio) / (n - 1),   ln from = mean of ln ratio - 1 / shape
     /// ```
     ///
-    /// For Pareto ratios, the least of which is not known, both are unbiased. If the tail would start below the threshold, it starts there, and the shape
+    /// For Pareto ratios with an unknown lower limit, both estimates are unbiased. If the tail would start below the threshold, it starts there, and the shape
     /// is the maximum-likelihood estimate above it \[Hill1975\], the reciprocal of the mean of ln(ratio / threshold). Either way, and also at the
     /// limits of the shape, slow tasks keep their geometric mean.
     fn new(ratios: &[f64], tasks: usize) -> Option<Self> {
@@ -143,7 +143,7 @@ mod tests {
         assert!((slow.seen.unwrap() - tail.longest / 1.25).abs() < 1e-12 && slow.problem().is_none());
     }
 
-    /// Start and shape are the true ones within 5 standard errors: that of the shape is shape / √n, that of the start at most start / (n shape). The
+    /// Start and shape are the true ones within 5 standard errors: the standard error of the shape is shape / √n, and of the start at most start / (n shape). The
     /// tails start at the threshold and far above it. Fails if logarithms count from 1, and if the shape is not the reciprocal of their mean.
     #[test]
     fn a_pareto_tail_is_found_again() {

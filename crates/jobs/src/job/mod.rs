@@ -93,7 +93,7 @@ pub struct JobStage {
     pub slots: Option<Vec<u32>>,
     /// Attempts that are slow independently of their machines.
     pub stragglers: Option<Stragglers>,
-    /// What a task uses of its machine, step by step; empty if a task needs a core all the time, and nothing else.
+    /// Steps of a task, with the parts of the machine that each step uses; empty if a task needs a core all the time, and nothing else.
     pub steps: Steps,
 }
 
@@ -110,9 +110,9 @@ pub struct Steps {
 /// A step of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The phase of which the step is a part.
+    /// The step's phase.
     pub phase: usize,
-    /// What the step uses.
+    /// Part of the machine that the step uses.
     pub uses: Uses,
     /// True if the task holds a GPU. From one such step to the next, it keeps the GPU.
     pub on_gpu: bool,
@@ -121,7 +121,7 @@ pub struct Step {
 /// A part of a machine that tasks may share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Uses {
-    /// None of them.
+    /// No part that tasks share.
     Nothing,
     /// A core.
     Cores,

@@ -1,4 +1,4 @@
-//! What a plan does not state, and what is assumed in its place.
+//! Assumptions in place of values that a plan does not state.
 
 use crate::mapreduce::params::{PhaseLaws, Plan, Profile};
 use crate::mapreduce::phase_law::PhaseLaw;

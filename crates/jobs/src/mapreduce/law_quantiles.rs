@@ -268,7 +268,7 @@ impl LawTable {
 
     /// Returns the remainder of a time that has already reached `age`: its quantile at `p`, in (0, 1).
     ///
-    /// An age that is extremely unlikely under the distribution has another cause. Then a Pareto tail of index 3 is assumed, or that of the slow tasks
+    /// An age that is extremely unlikely under the distribution has another cause. Then a Pareto tail of index 3 is assumed, or the tail of the slow tasks
     /// if it is heavier. With index 3, half of such times continue for more than a quarter of their age.
     ///
     /// With slow tasks, the age determines the probability that the task is slow. The lowest `p` are typical tasks.

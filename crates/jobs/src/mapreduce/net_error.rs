@@ -34,7 +34,7 @@ pub enum JobNetError {
     #[error("stragglers and copies are not modelled for tasks that wait for GPUs; remove `gpus`")]
     GpusOfAttempts,
     /// Tasks share what their worker has. Simulate the job task by task, or remove the keys.
-    #[error("a net has no tasks that slow each other down; remove `host_cores`, `disk` and `network`")]
+    #[error("the tasks of a net cannot slow each other down; remove `host_cores`, `disk` and `network`")]
     SharedWorkers,
     /// The plan's stragglers or copies do not fit the net.
     #[error(transparent)]

@@ -407,7 +407,7 @@ pub struct GivenPhases {
     /// with `gpus`. Default 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub copy_s: f64,
-    /// What the phases use of their worker, where its tasks share cores, disk or network.
+    /// The parts of a worker that the phases use, where tasks share its cores, disk or network.
     #[serde(default, skip_serializing_if = "PhaseUses::is_default")]
     pub uses: PhaseUses,
     /// Number of map tasks, 1 to 1,000,000. Default: `job.input_mb / job.split_mb`.

@@ -1,4 +1,4 @@
-//! What the phases of a task use of their worker, and which phases a plan has.
+//! The phases of a plan, and the parts of a worker that each phase uses.
 //!
 //! With given means, a plan names what each phase uses. With a profile, the terms of the formulas tell: what is divided by a disk's rate uses the disk, what
 //! is divided by the network's rate the network; copies in memory and CPU time use a core.
@@ -40,7 +40,7 @@ impl Parts {
     }
 }
 
-/// Returns the parts of a phase of a task on a kind of worker, whose mean is `whole_s`. `split_mb` is the input of a map, and the share `local` of it is on
+/// Returns the parts of a phase with mean `whole_s`, of a task on a kind of worker. `split_mb` is the input of a map, and the share `local` of it is on
 /// its disk.
 pub(super) fn parts(plan: &Plan, node: &Node, phase: Phase, whole_s: f64, (local, split_mb): (f64, f64)) -> Parts {
     if let Some(given) = &plan.phases {

@@ -122,7 +122,10 @@ fn check_profile(profile: &Profile, to: &mut Checker) {
     to.positive("gpu_speed", profile.gpu_speed);
     for (i, key) in profile.measured.iter().enumerate() {
         if !MEASURED.contains(&key.as_str()) && key != DISTRIBUTION {
-            to.add(&format!("measured[{i}]"), format!("{key:?} is none of {}, {DISTRIBUTION}", MEASURED.join(", ")));
+            to.add(
+                &format!("measured[{i}]"),
+                format!("{key:?} must be one of {}, {DISTRIBUTION}", MEASURED.join(", ")),
+            );
         }
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::job::Uses;
 use crate::mapreduce::phase::Phase;
 
-/// Whether the tasks on a worker share its disk or its network.
+/// Use of a worker's disk or network by its tasks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -23,7 +23,7 @@ impl Sharing {
     }
 }
 
-/// What each phase of a task uses, for given means.
+/// The part of its worker that each phase uses, for given means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
@@ -51,7 +51,7 @@ pub struct PhaseUses {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {
-    /// None of them.
+    /// No part that tasks share.
     Nothing,
     /// A core.
     Cores,

@@ -1,4 +1,4 @@
-//! What cannot be combined: one table, which the docs print and the commands obey.
+//! The table of combinations that are refused. The docs print it and the commands obey it.
 //!
 //! A row names what a plan states or a command asks, what it cannot be combined with, and why. Everything that is not in the table combines.
 
@@ -6,7 +6,7 @@ use crate::mapreduce::Plan;
 use crate::mapreduce::params::Locality;
 use crate::plan::JobPlan;
 
-/// What a command asks of a job.
+/// Question of a command about a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// The times of the job: `estimate` and the studies that repeat it.
@@ -20,9 +20,9 @@ pub enum Asked {
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Refusal {
-    /// What the plan states.
+    /// Keys or sections of the plan.
     pub what: &'static str,
-    /// What it cannot be combined with.
+    /// Keys, sections or commands that exclude them.
     pub with: &'static str,
     /// The reason.
     pub why: &'static str,
@@ -34,7 +34,7 @@ const EVERYTHING: &[Asked] = &[Asked::Times, Asked::Net, Asked::Policies];
 const NET: &[Asked] = &[Asked::Net];
 const POLICIES: &[Asked] = &[Asked::Policies];
 
-/// What cannot be combined.
+/// The combinations that are refused.
 pub const REFUSALS: [Refusal; 9] = [
     Refusal {
         what: "`host_cores`, `disk = \"shared\"` or `network = \"shared\"`",
@@ -67,7 +67,7 @@ pub const REFUSALS: [Refusal; 9] = [
     Refusal {
         what: "`host_cores`, `disk = \"shared\"` or `network = \"shared\"`",
         with: "a net (`spn-gc`, `--export`, `--backend`, `--method exact`)",
-        why: "a net has no tasks that slow each other down",
+        why: "the tasks of a net cannot slow each other down",
         asked: NET,
         applies: |plan| of_phases(plan, Plan::shares_workers),
     },

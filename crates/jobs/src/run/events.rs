@@ -28,7 +28,7 @@ pub struct EventRuns {
     stages: Vec<Stage>,
 }
 
-/// What follows from a stage of the job.
+/// Numbers derived from a stage of the job.
 #[derive(Clone, Debug)]
 struct Stage {
     /// Number of stages that it waits for, and their tasks.
@@ -47,7 +47,7 @@ pub struct EventRun {
     pub ready_s: Vec<f64>,
     /// First and last end of each phase of each stage \[s\].
     pub phases: Vec<Vec<[f64; 2]>>,
-    /// What each task of each stage did; empty unless the run was traced.
+    /// The trace of each task of each stage; empty unless the run was traced.
     pub(super) traces: Vec<Vec<TaskTrace>>,
     /// Unit of the traces.
     pub(super) tick: Tick,
@@ -79,7 +79,7 @@ type Event = Reverse<(u64, What, u32, u32)>;
 #[derive(Clone, Copy, Debug)]
 struct Running {
     stage: usize,
-    /// Its number in the stage, and its number in the order of all launches.
+    /// Number of the task in its stage, and in the order of all launches.
     number: u32,
     launch: u32,
     machine: usize,
@@ -505,7 +505,10 @@ mod tests {
     use crate::stages::{GpuTask, PlannedJob, SharedGpus, share_gpus};
     use std::sync::Arc;
 
-    fn job(slots: u32, stages: &[(&[usize], &[(u32, f64)])], law: &PhaseLaw) -> PlannedJob {
+    /// The stages that a stage waits for, and its waves: tasks and their mean time.
+    type Made<'a> = (&'a [usize], &'a [(u32, f64)]);
+
+    fn job(slots: u32, stages: &[Made<'_>], law: &PhaseLaw) -> PlannedJob {
         planned(slots, stages.iter().map(|(after, waves)| stage(after, waves, law)).collect())
     }
 

@@ -15,7 +15,7 @@
 //! | the machine for a waiting task | `free` |
 //! | the time of each step of a task | `step_times` |
 //! | tasks that slow each other down | `shared` |
-//! | a shuffle beside the maps | `overlap` |
+//! | a shuffle that overlaps with the maps | `overlap` |
 //! | what each task did, and what the job waited for | `trace`, `chain` |
 //! | a run that is resumed in progress | `resume` |
 //!

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What tasks share.
+/// A part of a machine that tasks share.
 #[derive(Clone, Debug)]
 pub(super) struct Shared {
     /// Number of users at full speed.

@@ -43,7 +43,7 @@ pub(super) fn step_times(of: &JobStage, machine: usize, number: u32, words: &Wor
     let shares = of.steps.shares_on(machine);
     let mut times = [0; MOST_STEPS];
     let (mut phases_before, mut share, mut ended) = (0.0, 0.0, 0);
-    for step in 0..of.steps_of_task() {
+    for (step, taken) in times.iter_mut().enumerate().take(of.steps_of_task()) {
         let phase = of.phase_of(step);
         let time = means[phase] * of.spread.phases[phase].draw(words.phases[phase][lane]);
         let is_last = step + 1 == of.steps_of_task() || of.phase_of(step + 1) != phase;
@@ -51,7 +51,7 @@ pub(super) fn step_times(of: &JobStage, machine: usize, number: u32, words: &Wor
         // the last step of a phase ends with the phase, whatever the rounding of the shares
         let until = phases_before + if is_last { time } else { share * time };
         let end = whole(until * factor * mean).max(ended);
-        (times[step], ended) = (end - ended, end);
+        (*taken, ended) = (end - ended, end);
         if is_last {
             (phases_before, share) = (until, 0.0);
         }

@@ -110,7 +110,7 @@ impl TaskRuns {
         self.slots.max(running).min(tasks.max(1))
     }
 
-    /// Starts a stage with slots of its own, all of which are free.
+    /// Starts a stage that has its own slots: they are free.
     fn own_slots<K: Key>(&self, stage: usize, slots: &mut Slots<K>) {
         let of = &self.stages[stage];
         if let Some(own) = of.slots {

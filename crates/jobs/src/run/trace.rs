@@ -1,4 +1,4 @@
-//! What each task of a run did, noted for the critical chain.
+//! Traces of tasks, for the critical chain.
 
 use crate::run::draws::MOST_PHASES;
 
@@ -13,7 +13,7 @@ impl Waits {
     pub(super) const COUNT: usize = Self::SHARED + Self::PARTS;
 }
 
-/// What a task did; times in ticks.
+/// Trace of a task; times in ticks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct TaskTrace {
     pub(super) launch: u64,

@@ -1,4 +1,4 @@
-//! What a job waits for, what would change its time, and what its answer assumes: rows of a job's report.
+//! Rows of a job's report: waits, changes that would help, and assumptions.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +33,7 @@ pub struct CriticalShare {
 pub struct WaitRow {
     /// Name, such as `wait for a GPU`.
     pub name: Word,
-    /// Its share of the job time.
+    /// Share of the job time.
     pub critical: CriticalShare,
 }
 
@@ -59,7 +59,7 @@ pub struct PlanChange {
     pub what: String,
     /// The option of `estimate` that makes it; none if only the plan can.
     pub option: Option<String>,
-    /// What the change assumes; none if nothing.
+    /// Assumption behind the change; none if there is none.
     pub assumes: Option<String>,
     /// Mean job time after the change \[s\].
     pub job_s: f64,
@@ -67,7 +67,7 @@ pub struct PlanChange {
     pub saves: Measured,
 }
 
-/// What a plan does not state, and the answer assumes.
+/// Assumptions of the answer, in place of values that the plan does not state.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AssumedSection {

@@ -110,13 +110,13 @@ pub struct JobReport {
     /// The other parts of the job time: waits for GPUs, and time lost because tasks share what their worker has. Empty if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits: Vec<WaitRow>,
-    /// How the slots of maps and of reduces are used; empty if tasks do not wait for slots.
+    /// Use of the slots of maps and of reduces; empty if tasks do not wait for slots.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slot_use: Vec<SlotRow>,
     /// The changes of the plan that save most, the best first; empty if none saves 1%.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<PlanChange>,
-    /// What the plan does not state.
+    /// Assumptions in place of values that the plan does not state.
     #[serde(default)]
     pub assumed: AssumedSection,
     /// Method of the job time.
@@ -272,17 +272,17 @@ pub fn estimate_report(plan: &Plan, found: &JobEstimate, level: f64) -> Result<J
         Some(ExactJobTime::Parts(time)) => Some(AnalyticSummary::of_completion(time)?),
         Some(ExactJobTime::States(time)) => Some(AnalyticSummary::of_states(time)?),
     };
+    let explanation = explain_job(plan, found, level);
     if let Some(simulated) = &found.simulated {
         report.add_run(&simulated.run, &simulated.question);
         report.add_attempts(&simulated.run, &simulated.rewards);
-        let found = explain_job(plan, found, simulated.run.provenance.seed, level);
-        report.no_critical = found.critical_path.as_ref().err().cloned();
-        let means: Vec<f64> = report.phases.iter().map(|row| row.mean_s).collect();
-        let explained = explained(found, &means, level);
-        report.phases.iter_mut().zip(explained.phases).for_each(|(row, critical)| row.critical = critical);
-        (report.waits, report.slot_use) = (explained.waits, explained.slots);
-        (report.changes, report.assumed) = (explained.changes, explained.assumed);
+        report.no_critical = explanation.critical_path.as_ref().err().cloned();
     }
+    let means: Vec<f64> = report.phases.iter().map(|row| row.mean_s).collect();
+    let rows = explained(explanation, &means, level);
+    report.phases.iter_mut().zip(rows.phases).for_each(|(row, critical)| row.critical = critical);
+    (report.waits, report.slot_use) = (rows.waits, rows.slots);
+    (report.changes, report.assumed) = (rows.changes, rows.assumed);
     report.next_run = plan.run.as_ref().zip(found.next_run.as_ref()).map(|(run, times)| NextRun::new(times, run));
     report.deadline = plan.job.deadline_s.map(|deadline_s| found.deadline(deadline_s, level));
     report.add_method();

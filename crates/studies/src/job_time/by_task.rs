@@ -100,7 +100,7 @@ pub(super) fn simulate_tasks(plan: &Plan, ensemble: &Ensemble, watch: &dyn Watch
     Ok(SimulatedJob { run, question, rewards: Vec::new(), critical_path })
 }
 
-/// How the slots of maps or of reduces are used.
+/// Use of the slots of maps or of reduces.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SlotUse {
     /// `map` or `reduce`.

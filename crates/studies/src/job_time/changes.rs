@@ -27,7 +27,7 @@ pub struct Change {
     pub what: String,
     /// The option of `estimate` that makes it, if there is one.
     pub option: Option<String>,
-    /// What the change assumes, if anything.
+    /// Assumption behind the change, if there is one.
     pub assumes: Option<&'static str>,
     /// Mean job time after the change \[s\].
     pub job_s: f64,
@@ -37,7 +37,7 @@ pub struct Change {
 
 /// A change to try.
 struct Trial {
-    /// What is changed: of several changes of it, only the best is of interest.
+    /// Group of changes, of which only the best is of interest.
     of: &'static str,
     what: String,
     option: Option<String>,

@@ -1,4 +1,4 @@
-//! What a job waits for, what would change its time, and what its answer assumes.
+//! Explanation of a job's time: waits, changes that would help, and assumptions.
 
 use crate::job_time::by_task::{Ready, SlotUse, traced};
 use crate::job_time::changes::{Change, best_changes, time_without_spread};
@@ -16,15 +16,15 @@ pub struct Explained {
     pub critical_path: Result<CriticalPath, String>,
     /// The other parts of the critical paths, with the names [`WAITS`](crate::job_time::WAITS); empty if tasks do not wait for slots.
     pub waits: Vec<GroupShare>,
-    /// How the slots of maps and of reduces are used; empty if tasks do not wait for slots.
+    /// Use of the slots of maps and of reduces; empty if tasks do not wait for slots.
     pub slots: Vec<SlotUse>,
     /// The changes that save most, the best first.
     pub changes: Vec<Change>,
-    /// What the plan does not state.
+    /// Assumptions in place of values that the plan does not state.
     pub assumed: Assumed,
 }
 
-/// What a plan does not state.
+/// Assumptions in place of values that a plan does not state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Assumed {
     /// Values of the profile that are those of the built-in example.
@@ -33,36 +33,41 @@ pub struct Assumed {
     pub without_spread_s: Option<f64>,
 }
 
-/// Explains the time of a job.
-pub fn explain_job(plan: &Plan, found: &JobEstimate, seed: u64, level: f64) -> Explained {
+/// Explains the time of a job, with the seed of its replications. A job that was not simulated has only assumptions.
+pub fn explain_job(plan: &Plan, found: &JobEstimate, level: f64) -> Explained {
     let mut assumed = Assumed { values: plan.assumed_values(), without_spread_s: None };
     if plan.assumes_spread() {
         assumed.without_spread_s = time_without_spread(plan);
     }
-    let of_net = || match &found.simulated {
-        Some(simulated) => simulated.critical_path.clone(),
-        None => Err("the job was not simulated".to_owned()),
-    };
-    let mut explained =
-        Explained { critical_path: of_net(), waits: Vec::new(), slots: Vec::new(), changes: Vec::new(), assumed };
-    // without waits, the critical paths of the net's own replications are exact, and there are more of them
-    if !plan.can_run_by_task() || found.simulated.is_none() || (explained.critical_path.is_ok() && !plan.waits()) {
-        if plan.can_run_by_task() && found.simulated.is_some() {
-            explained.changes = best_changes(plan, seed, level);
-        }
+    let critical_path = Err("the job was not simulated".to_owned());
+    let mut explained = Explained { critical_path, waits: Vec::new(), slots: Vec::new(), changes: Vec::new(), assumed };
+    let Some(simulated) = &found.simulated else { return explained };
+    explained.critical_path.clone_from(&simulated.critical_path);
+    if !plan.can_run_by_task() {
         return explained;
     }
-    match Ready::new(plan) {
-        Ok(ready) if ready.tasks() > MOST_TASKS => {
-            let why = "the job has too many tasks to follow each of them";
-            explained.critical_path = Err(why.to_owned());
-        }
-        Ok(ready) => {
-            let chains = traced(&ready, &plan.phases_of_job(), seed);
-            (explained.critical_path, explained.waits, explained.slots) = (Ok(chains.path), chains.waits, chains.slots);
-            explained.changes = best_changes(plan, seed, level);
-        }
-        Err(error) => explained.critical_path = Err(error.to_string()),
+    let seed = simulated.run.provenance.seed;
+    explained.changes = best_changes(plan, seed, level);
+    // without waits, the critical paths of the net's own replications are better: there are more of them
+    if explained.critical_path.is_err() || plan.waits() {
+        explained.follow(plan, seed);
     }
     explained
+}
+
+impl Explained {
+    /// Follows the critical chains of some runs.
+    fn follow(&mut self, plan: &Plan, seed: u64) {
+        self.critical_path = match Ready::new(plan) {
+            Ok(ready) if ready.tasks() > MOST_TASKS => {
+                Err("the job has too many tasks to follow each of them".to_owned())
+            }
+            Ok(ready) => {
+                let chains = traced(&ready, &plan.phases_of_job(), seed);
+                (self.waits, self.slots) = (chains.waits, chains.slots);
+                Ok(chains.path)
+            }
+            Err(error) => Err(error.to_string()),
+        };
+    }
 }
