@@ -65,6 +65,8 @@ mod clusters;
 mod degenerate;
 #[cfg(feature = "cli")]
 mod documents;
+#[cfg(feature = "cli")]
+mod explained;
 mod fit;
 mod fit_history;
 mod fit_job;

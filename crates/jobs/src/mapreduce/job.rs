@@ -44,6 +44,15 @@ struct Kind<'a> {
 ///
 /// [`PhaseTimesError`], for a plan with problems.
 pub fn job_of(plan: &Plan) -> Result<Job, PhaseTimesError> {
+    job_with(plan, &LawTables::default())
+}
+
+/// Same as [`job_of`], with `tables` for the distributions, which many plans may have in common.
+///
+/// # Errors
+///
+/// As [`job_of`].
+pub fn job_with(plan: &Plan, tables: &LawTables) -> Result<Job, PhaseTimesError> {
     let phases = phase_times(plan, &mut || 0.0)?;
     let means = task_means(plan);
     let maps = Kind {
@@ -70,9 +79,8 @@ pub fn job_of(plan: &Plan) -> Result<Job, PhaseTimesError> {
         others: WhichTasks::Maps,
         last_ratio: 1.0,
     };
-    let tables = LawTables::default();
     let kinds = [maps, reduces].into_iter().filter(|kind| kind.count > 0);
-    let stages = kinds.map(|kind| stage(kind, plan, &tables)).collect();
+    let stages = kinds.map(|kind| stage(kind, plan, tables)).collect();
     let machines = workers(plan).map(|(_, node)| machine(node)).collect();
     Ok(Job { machines, stages, end: Delay::always(phases.end_s) })
 }
@@ -181,6 +189,7 @@ fn small(count: u64) -> u32 {
 mod tests {
     use super::*;
     use crate::cluster::{Experiment, PolicyPlan, Replications};
+    use crate::job::Uses;
 
     fn mean_s(text: &str, replications: u64) -> (f64, f64) {
         let job = job_of(&Plan::from_toml(text).unwrap()).unwrap();
@@ -218,5 +227,33 @@ mod tests {
         let exact = JobTime::of_plan(&plan, &phase_times(&plan, &mut || 0.0).unwrap()).unwrap().mean();
         let (mean, error) = mean_s(text, 20_000);
         assert!((mean - exact.get()).abs() < 5.0 * error && error < 0.003 * exact.get(), "{mean} {error} {exact}");
+    }
+
+    /// On each kind of worker, a map spends the seconds on the disk that its rates say: 64 MB at 110 MB/s, and at half of that.
+    #[test]
+    fn steps_have_the_seconds_of_their_own_kind_of_worker() {
+        let text = "[job]\ninput_mb = 640\nreduces = 1\n[cluster]\nreplicas = 2\n[[cluster.node]]\ngpus = 0\ndisk = 'shared'\n\
+                    [[cluster.node]]\ngpus = 0\ndisk = 'shared'\ndisk_read_mb_per_s = 55\ncpu_speed = 2";
+        let job = job_of(&Plan::from_toml(text).unwrap()).unwrap();
+        let maps = &job.stages[0];
+        let usual_s = maps.tasks.usual().next().unwrap().0;
+        for (machine, disk_s, cores_s) in
+            [(0, 64.0 / 110.0, 5.0 + 64.0 / 6000.0), (1, 64.0 / 55.0, 2.5 + 64.0 / 6000.0)]
+        {
+            // all input is local, so that the map function is the first phase
+            let of_phase = |uses: Uses| {
+                let steps = maps.steps.steps.iter().zip(maps.steps.shares_on(machine));
+                let share: f64 =
+                    steps.filter(|(step, _)| step.phase == 0 && step.uses == uses).map(|(_, share)| share).sum();
+                share * maps.spread.means_on(machine)[0] * usual_s
+            };
+            assert!((of_phase(Uses::Disk) - disk_s).abs() < 1e-9, "{machine}: {}", of_phase(Uses::Disk));
+            assert!((of_phase(Uses::Cores) - cores_s).abs() < 1e-9, "{machine}: {}", of_phase(Uses::Cores));
+        }
+        assert!(
+            job.machines
+                .iter()
+                .all(|machine| machine.shares_disk && !machine.shares_network && machine.permits.is_none())
+        );
     }
 }

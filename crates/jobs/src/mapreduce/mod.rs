@@ -67,7 +67,7 @@ pub use assumed::{DISTRIBUTION, MEASURED};
 pub use attempt_rewards::{AttemptReward, Machines, attempt_rewards};
 pub use augmented::{AttemptParts, AugmentError, Augmented, CopySlots};
 pub use framework::{Framework, Residual};
-pub use job::job_of;
+pub use job::{job_of, job_with};
 pub use law_quantiles::{LawTable, LawTables};
 pub use net::{JobNet, job_net, job_parts};
 pub use net_error::JobNetError;

@@ -424,8 +424,9 @@ impl<'a> Run<'a> {
 
     /// Gives free slots to waiting tasks, those of earlier stages first.
     fn fill(&mut self, now: u64) {
-        let waiting: Vec<usize> = self.waiting.iter().copied().collect();
-        for stage in waiting {
+        let mut from = 0;
+        while let Some(&stage) = self.waiting.range(from..).next() {
+            from = stage + 1;
             while self.waiting.contains(&stage)
                 && let Some(machine) = self.free.take(&self.of.kinds, &self.of.job.machines, stage)
             {

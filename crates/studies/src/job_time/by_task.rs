@@ -11,7 +11,7 @@ use crate::sim::{CriticalPath, Ensemble, Group, GroupShare, Question};
 use crate::watch::{TimeLimit, Watch};
 
 /// Tasks in all runs whose critical chains are followed: some milliseconds.
-const TRACED_TASKS: u64 = 8_000;
+const TRACED_TASKS: u64 = 4_000;
 /// Maximum number of runs whose critical chains are followed.
 const MOST_TRACED: u64 = 100;
 
@@ -131,7 +131,9 @@ pub(super) fn traced(ready: &Ready, phases: &[Phase], seed: u64) -> Chains {
         for (stage, slots) in slots.iter_mut().enumerate() {
             let [first, last] = run.times.stages[stage];
             let all_s = slots.slots as f64 * (last - first);
-            slots.busy += if all_s > 0.0 { run.held_s(stage) / all_s / count as f64 } else { 0.0 };
+            let busy = if all_s > 0.0 { run.held_s(stage) / all_s } else { 0.0 };
+            // a sum of shares, each rounded
+            slots.busy = (slots.busy + busy / count as f64).min(1.0);
         }
         let Some(chain) = run.chain(&ready.job) else { continue };
         let at = |phase: Phase| phases.iter().position(|of| *of == phase);

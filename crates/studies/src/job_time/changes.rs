@@ -5,14 +5,14 @@
 
 use crate::estimate::{FloatMoments, Measured};
 use crate::mapreduce::params::Node;
-use crate::mapreduce::{Plan, job_of};
+use crate::mapreduce::{LawTables, Plan, job_with};
 use crate::rng::split;
 use crate::run::{JobRuns, RunMemory};
 
 /// Number of changes that are returned.
 const BEST: usize = 3;
 /// Runs of each plan: their tasks, and the limits of their number.
-const TASKS: u64 = 10_000;
+const TASKS: u64 = 4_000;
 const FEWEST: u64 = 8;
 const MOST: u64 = 64;
 /// Tasks above which no change is tried: the job itself takes seconds to run.
@@ -52,8 +52,8 @@ struct Runs {
 }
 
 impl Runs {
-    fn new(plan: &Plan) -> Option<Self> {
-        Some(Self { runs: JobRuns::new(&job_of(plan).ok()?)?, memory: RunMemory::default() })
+    fn new(plan: &Plan, tables: &LawTables) -> Option<Self> {
+        Some(Self { runs: JobRuns::new(&job_with(plan, tables).ok()?)?, memory: RunMemory::default() })
     }
 
     fn times(&mut self, seed: u64, count: u64) -> Vec<f64> {
@@ -66,7 +66,7 @@ pub(super) fn time_without_spread(plan: &Plan) -> Option<f64> {
     if !plan.can_run_by_task() || tasks(plan) > LARGE {
         return None;
     }
-    Some(Runs::new(&plan.without_spread())?.times(0, 1)[0])
+    Some(Runs::new(&plan.without_spread(), &LawTables::default())?.times(0, 1)[0])
 }
 
 fn tasks(plan: &Plan) -> u64 {
@@ -79,18 +79,22 @@ pub(super) fn best_changes(plan: &Plan, seed: u64, level: f64) -> Vec<Change> {
     if tasks(plan) > LARGE {
         return Vec::new();
     }
-    let (Some(mut base), Some(still_s)) = (Runs::new(plan), time_without_spread(plan)) else { return Vec::new() };
+    let tables = LawTables::default();
+    let (Some(mut base), Some(still_s)) = (Runs::new(plan, &tables), time_without_spread(plan)) else {
+        return Vec::new();
+    };
     let before = base.times(seed, count);
     let before_s = before.iter().sum::<f64>() / before.len() as f64;
     let change = |trial: Trial| {
-        let after = Runs::new(&trial.plan)?.times(seed, count);
+        let after = Runs::new(&trial.plan, &tables)?.times(seed, count);
         let saves = mean_of(before.iter().zip(&after).map(|(before, after)| before - after), level)?;
-        let still = still_s - time_without_spread(&trial.plan)?;
-        let is_sure =
-            saves.ends().is_none_or(|[low, _]| low > 0.0) && (!plan.assumes_spread() || still > LEAST * still_s);
+        let is_sure = saves.value > LEAST * before_s && saves.ends().is_none_or(|[low, _]| low > 0.0);
+        let helps = || time_without_spread(&trial.plan).is_some_and(|after_s| still_s - after_s > LEAST * still_s);
+        if !is_sure || (plan.assumes_spread() && !helps()) {
+            return None;
+        }
         let Trial { of, what, option, assumes, .. } = trial;
-        let job_s = before_s - saves.value;
-        (saves.value > LEAST * before_s && is_sure).then_some((of, Change { what, option, assumes, job_s, saves }))
+        Some((of, Change { what, option, assumes, job_s: before_s - saves.value, saves }))
     };
     let mut found: Vec<(&str, Change)> = trials(plan).into_iter().filter_map(change).collect();
     found.sort_by(|(_, a), (_, b)| b.saves.value.total_cmp(&a.saves.value));
