@@ -18,7 +18,7 @@ const CORNER: Point = Point { x: 60.0, y: 60.0 };
 /// Number of rows in which single parts are centred, so that they are visible when the net is opened.
 const ROWS_IN_SIGHT: usize = 10;
 
-/// The roles of the parts of a net with places `P` and transitions `T`, as in [`JobNet`].
+/// The roles of the parts of a net with places `P` and transitions `T`, as in [`JobNet`](crate::mapreduce::JobNet).
 pub(super) struct Roles<P, T> {
     pub(super) of_phase: [Vec<T>; 10],
     pub(super) commit: Option<T>,
@@ -31,7 +31,7 @@ impl<P, T> Default for Roles<P, T> {
     }
 }
 
-/// The parts of a task, as in [`TaskChain`].
+/// The parts of a task, as in [`TaskChain`](crate::mapreduce::TaskChain).
 pub(super) struct Task<P, T> {
     pub(super) name: String,
     pub(super) start: P,

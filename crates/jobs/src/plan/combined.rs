@@ -124,7 +124,7 @@ fn has_copies(plan: &JobPlan) -> bool {
 impl Refusal {
     /// Returns the row as a message.
     pub fn message(&self) -> String {
-        format!("{} cannot be combined with {}: {}", self.what, self.with, self.why)
+        format!("{} cannot be combined with {}: {}; remove one of the two", self.what, self.with, self.why)
     }
 }
 

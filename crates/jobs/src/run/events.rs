@@ -612,6 +612,23 @@ mod tests {
         }
     }
 
+    /// Two tasks, and two slots on each of a slow and a fast machine, whichever comes first: both run on the fast one, for 1 s instead of 3 s. The third runs on
+    /// the slow one, and a fourth, of which the fast one has no slot left, too.
+    #[test]
+    fn tasks_go_to_the_machine_where_they_take_the_shortest_time() {
+        let constant = Arc::new(LawTable::new(&PhaseLaw::Deterministic));
+        for means in [vec![3.0, 1.0], vec![1.0, 3.0]] {
+            for (tasks, exact) in [(1, 1.0), (2, 1.0), (3, 3.0), (4, 3.0), (5, 3.0), (6, 3.0), (8, 3.0), (9, 4.0)] {
+                let mut job = using(Uses::Nothing, Machine::with_slots(2), &[1.0], &[0.0], &constant);
+                job.machines = vec![Machine::with_slots(2); 2];
+                job.stages[0].tasks = Tasks::Groups(vec![TaskGroup { tasks, usual_s: 1.0, size: 1.0 }]);
+                job.stages[0].spread.means.clone_from(&means);
+                let found = EventRuns::new(&job).unwrap().run([1, 2], 0).times.job_s;
+                assert!((found - exact).abs() < 1e-8, "{tasks} {means:?} {found}");
+            }
+        }
+    }
+
     /// With room for all, the run by events has the bits of the run by slots.
     #[test]
     fn with_room_for_all_events_are_slots() {
