@@ -88,7 +88,10 @@ fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &
     terminal.report(&report, &args.print)?;
     advice.iter().for_each(|advice| terminal.tell(advice));
     if let (Some(path), Some(format)) = (&args.export, format) {
-        let (_, job) = job_and_net(&plan).map_err(|error| estimate_failure(&error))?;
+        let job = match found.net {
+            Some(job) => job,
+            None => job_and_net(&plan).map_err(|error| estimate_failure(&error))?.1,
+        };
         export_to(&job.net, format, true, (path, args.force), terminal)?;
     }
     draw_report(&report, &args.plots, args.force, terminal)?;

@@ -301,6 +301,7 @@ fn what_cannot_be_combined_is_refused() {
         (node("gpus = 1"), Asked::Policies),
         (format!("{}[speculation]\n", node("gpus = 1")), Asked::Times),
         (format!("{}[stragglers]\n", node("gpus = 1")), Asked::Net),
+        (format!("{}[stragglers]\ndistribution = 'exponential'\n", node("gpus = 1")), Asked::Times),
         (stages(""), Asked::Net),
     ];
     for ((text, asked), row) in plans.iter().zip(&REFUSALS) {

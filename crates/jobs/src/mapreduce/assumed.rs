@@ -64,19 +64,21 @@ impl Plan {
         same.map(|(key, _)| key).filter(|key| !is_measured(key) && has_effect(key)).collect()
     }
 
-    /// Returns true if the plan leaves the paper's assumption that the phases are exponential.
+    /// Returns true if the paper's assumption remains that some phases are exponential.
     pub fn assumes_spread(&self) -> bool {
         let is_measured = self.profile.measured.iter().any(|measured| measured == DISTRIBUTION);
-        self.model.distribution == PhaseLaws::default() && !is_measured
+        let laws = &self.model.distribution;
+        !is_measured && self.phases_of_job().into_iter().any(|phase| *laws.get(phase) == PhaseLaw::Exponential)
     }
 
-    /// Returns the plan without any spread of the phases.
+    /// Returns the plan without any spread of the phases that are exponential.
     #[must_use]
     pub fn without_spread(&self) -> Self {
-        let [load, read, to_gpu, gpu, to_host, spill, shuffle, merge, reduce] = [const { PhaseLaw::Deterministic }; 9];
-        let laws = PhaseLaws { load, read, map: None, to_gpu, gpu, to_host, spill, shuffle, merge, reduce };
         let mut plan = self.clone();
-        plan.model.distribution = laws;
+        let laws = &mut plan.model.distribution;
+        let PhaseLaws { load, read, map, to_gpu, gpu, to_host, spill, shuffle, merge, reduce } = laws;
+        let all = [load, read, to_gpu, gpu, to_host, spill, shuffle, merge, reduce].into_iter().chain(map.as_mut());
+        all.filter(|law| **law == PhaseLaw::Exponential).for_each(|law| *law = PhaseLaw::Deterministic);
         plan
     }
 }

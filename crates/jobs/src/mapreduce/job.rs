@@ -38,7 +38,8 @@ struct Kind<'a> {
 }
 
 /// Returns the job of a plan in the form that runs task by task. Tasks wait for slots, regardless of
-/// `model.slots`. Exact, except that every map has the mean share of its input on its local disk.
+/// `model.slots`. Exact, except that every map has the mean share of its input on its local disk, and that the phases of the last map, whose split may be
+/// smaller, have the shares of the other maps.
 ///
 /// # Errors
 ///
@@ -190,6 +191,7 @@ mod tests {
     use super::*;
     use crate::cluster::{Experiment, PolicyPlan, Replications};
     use crate::job::Uses;
+    use crate::run::{JobRuns, RunMemory};
 
     fn mean_s(text: &str, replications: u64) -> (f64, f64) {
         let job = job_of(&Plan::from_toml(text).unwrap()).unwrap();
@@ -255,5 +257,45 @@ mod tests {
                 .iter()
                 .all(|machine| machine.shares_disk && !machine.shares_network && machine.permits.is_none())
         );
+    }
+
+    /// A job of maps without spread: 1 s of map function on a worker of speed 1. All else takes no time.
+    fn constant_maps(maps: u32, workers: &[&str]) -> Job {
+        let fast = "disk_read_mb_per_s = 1e15\ndisk_write_mb_per_s = 1e15\nmemory_read_mb_per_s = 1e15\nmemory_write_mb_per_s = 1e15\n\
+                    network_mb_per_s = 1e15\ngpus = 0\n";
+        let nodes: String = workers.iter().map(|worker| format!("[[cluster.node]]\n{fast}{worker}\n")).collect();
+        let text = format!(
+            "[job]\ninput_mb = {}\nreduces = 0\n[profile]\ninput_mb = 256\nmaps = 4\nload_s = 0\nmap_cpu_s = 1\nmap_data_mb = 0\nspilled_records = 0\n\
+             [model.distribution]\nread = 'deterministic'\nto_gpu = 'deterministic'\nspill = 'deterministic'\n[cluster]\nreplicas = {}\n{nodes}",
+            64 * maps,
+            workers.len()
+        );
+        job_of(&Plan::from_toml(&text).unwrap()).unwrap()
+    }
+
+    fn job_s(job: &Job) -> f64 {
+        JobRuns::new(job).unwrap().run([1, 2], 0, &mut RunMemory::default()).job_s
+    }
+
+    /// Two workers with a slot each: the fast one runs maps 1, 3 and 4 until 3, the slow one map 2 until 3.
+    #[test]
+    fn each_kind_of_worker_has_its_own_times() {
+        let mut kinds = ["map_slots = 1", "map_slots = 1\ncpu_speed = 0.333333333333333333"];
+        for _ in 0..2 {
+            let job = constant_maps(4, &kinds);
+            assert!((job_s(&job) - 3.0).abs() < 1e-8, "{}", job_s(&job));
+            let Tasks::Groups(groups) = &job.stages[0].tasks else { panic!("maps are groups") };
+            // the mean over slots
+            assert!((groups[0].usual_s - 2.0).abs() < 1e-9, "{groups:?}");
+            kinds.reverse();
+        }
+    }
+
+    #[test]
+    fn maps_share_the_cores_of_the_plan() {
+        for (cores, exact) in [("host_cores = 1", 4.0), ("host_cores = 2", 2.0), ("host_cores = 4", 1.0), ("", 1.0)] {
+            let job = constant_maps(4, &[&format!("map_slots = 4\n{cores}")]);
+            assert!((job_s(&job) - exact).abs() < 1e-8, "{cores} {}", job_s(&job));
+        }
     }
 }

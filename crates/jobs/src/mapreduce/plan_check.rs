@@ -18,6 +18,9 @@ pub const MAX_WORKERS: u64 = 100_000;
 /// Largest plausible split \[MB\]: an input that needs larger splits to keep the number of maps within limits is itself wrong.
 const LARGEST_SPLIT_MB: f64 = 65_536.0;
 
+/// Minimum number of cores of a worker: with less, tasks hardly advance.
+const LEAST_CORES: f64 = 0.01;
+
 /// Checks of numbers.
 trait Ranges {
     fn positive(&mut self, key: &str, value: f64);
@@ -52,6 +55,7 @@ impl Plan {
         check_profile(&self.profile, &mut to);
         check_hadoop(&self.hadoop, &mut to);
         check_cluster(self, &self.cluster, &mut to);
+        check_gpus(self, &mut to);
         if let Some(share) = self.model.slowstart {
             to.section = "model".into();
             to.range("slowstart", share, (0.0..=1.0).contains(&share), "a share from 0 to 1");
@@ -182,7 +186,15 @@ fn check_node(node: &Node, to: &mut Checker) {
         to.count("gpus", gpus, "GPUs", 0, u64::from(u32::MAX));
     }
     if let Some(cores) = node.host_cores {
-        to.positive("host_cores", cores);
+        let fine = cores.is_finite() && cores >= LEAST_CORES;
+        to.range("host_cores", cores, fine, "a finite number of at least 0.01");
+    }
+}
+
+fn check_gpus(plan: &Plan, to: &mut Checker) {
+    to.section = "model".into();
+    if plan.has_no_gpus() && plan.model.reduce_on_gpu {
+        to.add("reduce_on_gpu", "no worker has a GPU (`gpus = 0`)");
     }
 }
 

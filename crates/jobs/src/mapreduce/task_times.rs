@@ -139,6 +139,16 @@ pub enum PhaseWarning {
          free slot takes the next task, which `tailspn whatif` simulates"
     )]
     AssignedInAdvance,
+    /// No worker has a GPU, but the plan states times on a GPU. Add the CPU time of that work to the map function.
+    #[error(
+        "no worker has a GPU (`gpus = 0`): {seconds} s of {what} are left out; the map function must include the CPU time of that work"
+    )]
+    GpuTimeLeftOut {
+        /// Time that is left out \[s\].
+        seconds: f64,
+        /// Where the plan states it.
+        what: &'static str,
+    },
     /// The distribution of a phase has no variance, so neither has the job time. Quantiles and their intervals stay valid.
     #[error(
         "the Pareto distribution of phase `{phase}` has no variance, because its shape {shape} is at most 2: intervals of quantiles are valid, but intervals of means and standard deviations are not"
@@ -320,7 +330,7 @@ pub(crate) fn map_means(slots: &Slots<'_>, node: &Node, a: f64, split: f64) -> [
 fn given_map_s(plan: &Plan, given: &GivenPhases) -> [f64; 6] {
     let [_, read, third, gpu, to_host, spill, ..] = given.means_s;
     if plan.has_no_gpus() {
-        [read, third, 0.0, 0.0, 0.0, spill]
+        [read, third - given.copy_s, 0.0, 0.0, 0.0, spill]
     } else if plan.waits_for_gpus() {
         [read, third - given.copy_s, given.copy_s, gpu, to_host, spill]
     } else {
@@ -328,12 +338,14 @@ fn given_map_s(plan: &Plan, given: &GivenPhases) -> [f64; 6] {
     }
 }
 
-/// Returns the ratio of the last map's mean time to a whole split's, on the first kind of worker; 1 if both splits are equal.
+/// Returns the ratio of the last map's mean time to a whole split's, on average over all slots; 1 if both splits are equal.
 pub(crate) fn last_map_ratio(plan: &Plan) -> f64 {
-    let node = &plan.cluster.node[0];
     let share = spn_gc::local_share(plan);
     let slots = plan.slots();
-    let total = |map| map_means(&slots, node, share, spn_gc::map_input_mb(plan, map)).iter().sum::<f64>();
+    let on = |node: &Node, map| map_means(&slots, node, share, spn_gc::map_input_mb(plan, map)).iter().sum::<f64>();
+    // the mean over slots does not depend on the order of the kinds
+    let weight = |node: &Node| node.count.saturating_mul(node.map_slots) as f64;
+    let total = |map| plan.cluster.node.iter().map(|node| weight(node) * on(node, map)).sum::<f64>();
     let ratio = total(plan.maps() - 1) / total(0);
     if plan.phases.is_none() && ratio.is_finite() { ratio } else { 1.0 }
 }
@@ -381,6 +393,13 @@ fn slot_warnings(plan: &Plan) -> Vec<PhaseWarning> {
     let idle = both.into_iter().filter(|(_, slots, count)| plan.model.slots && slots > count && *count > 0);
     let mut warnings: Vec<_> =
         idle.map(|(tasks, slots, count)| PhaseWarning::IdleSlots { tasks, slots, count }).collect();
+    if plan.has_no_gpus() {
+        let (seconds, what) = match &plan.phases {
+            Some(given) => (given.copy_s + given.means_s[3] + given.means_s[4], "`phases.means_s` on the GPU"),
+            None => (plan.profile.map_gpu_s, "`profile.map_gpu_s`"),
+        };
+        warnings.extend((seconds > 0.0).then_some(PhaseWarning::GpuTimeLeftOut { seconds, what }));
+    }
     if plan.waits() && !plan.has_equal_workers() && !plan.chooses_kinds() {
         warnings.push(PhaseWarning::AssignedInAdvance);
     }

@@ -35,7 +35,7 @@ const NET: &[Asked] = &[Asked::Net];
 const POLICIES: &[Asked] = &[Asked::Policies];
 
 /// The combinations that are refused.
-pub const REFUSALS: [Refusal; 9] = [
+pub const REFUSALS: [Refusal; 10] = [
     Refusal {
         what: "`host_cores`, `disk = \"shared\"` or `network = \"shared\"`",
         with: "`model.slots = false`",
@@ -66,7 +66,7 @@ pub const REFUSALS: [Refusal; 9] = [
     },
     Refusal {
         what: "`host_cores`, `disk = \"shared\"` or `network = \"shared\"`",
-        with: "a net (`spn-gc`, `--export`, `--backend`, `--method exact`)",
+        with: "a net (`spn-gc`, `--export`, `--method exact`, `estimate --backend`)",
         why: "the tasks of a net cannot slow each other down",
         asked: NET,
         applies: |plan| of_phases(plan, Plan::shares_workers),
@@ -87,14 +87,26 @@ pub const REFUSALS: [Refusal; 9] = [
     },
     Refusal {
         what: "`gpus`",
-        with: "`[stragglers]` in a net, or without slots",
+        with: "`[stragglers]` in a net",
         why: "the net of a slow attempt has no GPU to hold",
         asked: NET,
         applies: |plan| of_phases(plan, |plan| plan.waits_for_gpus() && plan.stragglers.is_some()),
     },
     Refusal {
+        what: "`gpus`, `host_cores`, `disk = \"shared\"` or `network = \"shared\"`",
+        with: "`stragglers.distribution`, or `[stragglers]` with `model.slots = false` or `model.locality = \"drawn\"`",
+        why: "only a net draws them, and its slow attempts hold no GPU and share nothing",
+        asked: EVERYTHING,
+        applies: |plan| {
+            of_phases(plan, |plan| {
+                let needs_tasks = plan.shares_workers() || plan.waits_for_gpus();
+                plan.stragglers.is_some() && needs_tasks && !plan.can_run_by_task()
+            })
+        },
+    },
+    Refusal {
         what: "`gpus_per_executor`",
-        with: "a net (`spn-gc`, `--export`, `--backend`)",
+        with: "a net (`spn-gc`, `--export`, `estimate --backend`)",
         why: "the net of stages has no executors whose tasks share a GPU",
         asked: NET,
         applies: |plan| matches!(plan, JobPlan::Stages(_)) && waits_for_gpus(plan),

@@ -662,4 +662,43 @@ mod tests {
         }
         assert!(waited > 100.0, "{waited}");
     }
+
+    /// Who asks first gets the GPU first: asked for at 2, 2.5 and 3, held until 6, 10 and 14, each 2 s before the end of the task. The last waits 7 s.
+    #[test]
+    fn gpus_are_given_in_the_order_of_the_requests() {
+        let constant = Arc::new(LawTable::new(&PhaseLaw::Deterministic));
+        let machine = Machine { permits: Some(1), ..Machine::with_slots(3) };
+        let mut job = using(Uses::Nothing, machine, &[8.0; 3], &[0.0, 0.5, 1.0], &constant);
+        let step = |on_gpu| Step { phase: 0, uses: Uses::Nothing, on_gpu };
+        for stage in &mut job.stages {
+            stage.steps = Steps { steps: vec![step(false), step(true), step(false)], shares: vec![0.25, 0.5, 0.25] };
+        }
+        let run = EventRuns::new(&job).unwrap().traced([1, 2], 0);
+        assert_eq!(run.times.stages, [[0.0, 8.0], [0.5, 12.0], [1.0, 16.0]]);
+        let chain = run.chain(&job).unwrap();
+        assert_eq!((chain.gpu_wait_s, chain.setups_s[2], chain.phases_s[2][0]), (7.0, 1.0, 8.0));
+        assert_eq!((chain.shared_s, chain.late_s, chain.end_s), ([0.0; 3], 0.0, 0.0));
+    }
+
+    /// Two tasks of 2 s; a fast machine with two slots and a slow one. With two cores both run on the fast one. With one core they share it until 4, unless
+    /// the slow one takes only 1.5 times as long: then the second goes there, until 3. The order of the machines does not matter.
+    #[test]
+    fn a_task_takes_the_machine_where_it_ends_first() {
+        let constant = Arc::new(LawTable::new(&PhaseLaw::Deterministic));
+        for (cores, slow, exact) in [(2.0, 3.0, [2.0, 2.0]), (1.0, 3.0, [4.0, 4.0]), (1.0, 1.5, [2.0, 3.0])] {
+            for fast_first in [true, false] {
+                let mut job = using(Uses::Cores, Machine::with_slots(2), &[2.0, 2.0], &[0.0; 2], &constant);
+                let mut machines = [(Machine { cores, ..Machine::with_slots(2) }, 1.0), (Machine::with_slots(2), slow)];
+                if !fast_first {
+                    machines.reverse();
+                }
+                job.machines = machines.map(|(machine, _)| machine).to_vec();
+                job.stages.iter_mut().for_each(|stage| stage.spread.means = machines.map(|(_, mean)| mean).to_vec());
+                let ends = EventRuns::new(&job).unwrap().run([1, 2], 0).times.stages;
+                for (end, exact) in ends.iter().zip(exact) {
+                    assert!((end[1] - exact).abs() < 1e-8, "{cores} {slow} {fast_first}: {ends:?}");
+                }
+            }
+        }
+    }
 }

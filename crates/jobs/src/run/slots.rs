@@ -171,4 +171,12 @@ mod tests {
         assert!(<u64 as Key>::at((1 << 60) - 1, 3).plus(Key::at(1, 3)).is_full());
         assert!(!<u128 as Key>::at(u64::MAX, 20).is_full());
     }
+
+    /// 2^61 · 2^3 has no bit below 2^64, so that nothing of the time would be left.
+    #[test]
+    fn times_whose_bits_would_be_lost_are_marked() {
+        for time in [1 << 61, 1 << 62, 1 << 63, u64::MAX] {
+            assert!(<u64 as Key>::at(time, 3).is_full(), "{time}");
+        }
+    }
 }

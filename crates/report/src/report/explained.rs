@@ -73,7 +73,9 @@ pub struct PlanChange {
 pub struct AssumedSection {
     /// Values of the profile that are those of the built-in example.
     pub values: Vec<String>,
-    /// The job time without any spread of the phases \[s\], if exponential phases are assumed.
+    /// True if phases are exponential because the plan does not state their distributions.
+    pub exponential: bool,
+    /// The mean job time without that spread \[s\]; none if it is not known.
     pub without_spread_s: Option<f64>,
 }
 
@@ -110,6 +112,7 @@ pub(super) fn explained(found: Explained, means_s: &[f64], level: f64) -> Explai
         changes: found.changes.into_iter().map(change).collect(),
         assumed: AssumedSection {
             values: found.assumed.values.iter().map(|key| format!("profile.{key}")).collect(),
+            exponential: found.assumed.exponential,
             without_spread_s: found.assumed.without_spread_s,
         },
     }
@@ -133,16 +136,18 @@ impl AssumedSection {
             all if all == profile_values => Some("the measured values of the built-in example".to_owned()),
             _ => Some(format!("the values of the built-in example for {}", self.values.join(", "))),
         };
-        if values.is_none() && self.without_spread_s.is_none() {
+        if values.is_none() && !self.exponential {
             return Vec::new();
         }
         let mut pieces: Vec<Piece> = vec![" Assumed: ".into()];
         pieces.extend(values.clone().map(Piece::from));
-        if let Some(seconds) = self.without_spread_s {
+        if self.exponential {
             let and = if values.is_some() { ", and " } else { "" };
+            pieces.push(format!("{and}exponential phases").into());
+        }
+        if let Some(seconds) = self.without_spread_s {
             let number = Number::new("/assumed/without_spread_s", seconds, "s").brief();
-            let spread = format!("{and}exponential phases (without any spread, the job takes ");
-            pieces.extend([spread.into(), number.into(), ")".into()]);
+            pieces.extend([" (without any spread, the job takes ".into(), number.into(), ")".into()]);
         }
         pieces.push(".".into());
         pieces

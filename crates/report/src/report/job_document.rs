@@ -90,6 +90,9 @@ fn where_it_goes(report: &JobReport) -> Vec<Piece> {
         [Piece::from(format!("{name} (")), number.into(), ")".into()]
     };
     let [first, second, ..] = &shares[..] else { return Vec::new() };
+    if first.2 < 0.0005 {
+        return Vec::new();
+    }
     let mut pieces = vec![" Most of the time is spent in ".into()];
     pieces.extend(share(first));
     // less than that is shown as 0.0%

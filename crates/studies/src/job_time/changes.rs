@@ -5,7 +5,7 @@
 
 use crate::estimate::{FloatMoments, Measured};
 use crate::mapreduce::params::Node;
-use crate::mapreduce::{LawTables, Plan, job_with};
+use crate::mapreduce::{LawTables, PhaseLaw, Plan, job_with};
 use crate::rng::split;
 use crate::run::{JobRuns, RunMemory};
 
@@ -15,8 +15,8 @@ const BEST: usize = 3;
 const TASKS: u64 = 4_000;
 const FEWEST: u64 = 8;
 const MOST: u64 = 64;
-/// Tasks above which no change is tried: the job itself takes seconds to run.
-const LARGE: u64 = 500_000;
+/// Tasks above which no change is tried: all trials together would take longer than the estimate.
+const LARGE: u64 = 20_000;
 /// Minimum share of the job time that a change saves.
 const LEAST: f64 = 0.01;
 
@@ -61,12 +61,21 @@ impl Runs {
     }
 }
 
-/// Returns the job time without any spread of the phases \[s\]; none if the job does not run task by task.
-pub(super) fn time_without_spread(plan: &Plan) -> Option<f64> {
+/// Returns the mean job time without any spread of exponential phases \[s\]; none if the job does not run task by task.
+pub(super) fn time_without_spread(plan: &Plan, seed: u64) -> Option<f64> {
     if !plan.can_run_by_task() || tasks(plan) > LARGE {
         return None;
     }
-    Some(Runs::new(&plan.without_spread(), &LawTables::default())?.times(0, 1)[0])
+    // what remains random needs several runs
+    let still = plan.without_spread();
+    let is_constant = plan.stragglers.is_none()
+        && still
+            .phases_of_job()
+            .into_iter()
+            .all(|phase| *still.model.distribution.get(phase) == PhaseLaw::Deterministic);
+    let count = if is_constant { 1 } else { MOST };
+    let times = Runs::new(&still, &LawTables::default())?.times(seed, count);
+    Some(times.iter().sum::<f64>() / count as f64)
 }
 
 fn tasks(plan: &Plan) -> u64 {
@@ -80,7 +89,7 @@ pub(super) fn best_changes(plan: &Plan, seed: u64, level: f64) -> Vec<Change> {
         return Vec::new();
     }
     let tables = LawTables::default();
-    let (Some(mut base), Some(still_s)) = (Runs::new(plan, &tables), time_without_spread(plan)) else {
+    let (Some(mut base), Some(still_s)) = (Runs::new(plan, &tables), time_without_spread(plan, seed)) else {
         return Vec::new();
     };
     let before = base.times(seed, count);
@@ -89,7 +98,8 @@ pub(super) fn best_changes(plan: &Plan, seed: u64, level: f64) -> Vec<Change> {
         let after = Runs::new(&trial.plan, &tables)?.times(seed, count);
         let saves = mean_of(before.iter().zip(&after).map(|(before, after)| before - after), level)?;
         let is_sure = saves.value > LEAST * before_s && saves.ends().is_none_or(|[low, _]| low > 0.0);
-        let helps = || time_without_spread(&trial.plan).is_some_and(|after_s| still_s - after_s > LEAST * still_s);
+        let helps =
+            || time_without_spread(&trial.plan, seed).is_some_and(|after_s| still_s - after_s > LEAST * still_s);
         if !is_sure || (plan.assumes_spread() && !helps()) {
             return None;
         }

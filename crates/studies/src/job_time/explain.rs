@@ -7,7 +7,7 @@ use crate::mapreduce::Plan;
 use crate::sim::{CriticalPath, GroupShare};
 
 /// Number of tasks above which the critical chains are not followed: every task leaves a trace of about 150 bytes.
-const MOST_TASKS: u64 = 500_000;
+const MOST_TASKS: u64 = 100_000;
 
 /// An explanation of a job's time.
 #[derive(Clone, Debug)]
@@ -29,16 +29,18 @@ pub struct Explained {
 pub struct Assumed {
     /// Values of the profile that are those of the built-in example.
     pub values: Vec<&'static str>,
-    /// The job time without any spread of the phases \[s\], if exponential phases are assumed.
+    /// True if phases are exponential because the plan does not state their distributions.
+    pub exponential: bool,
+    /// The mean job time without that spread \[s\]; none if it is not known.
     pub without_spread_s: Option<f64>,
 }
 
 /// Explains the time of a job, with the seed of its replications. A job that was not simulated has only assumptions.
 pub fn explain_job(plan: &Plan, found: &JobEstimate, level: f64) -> Explained {
-    let mut assumed = Assumed { values: plan.assumed_values(), without_spread_s: None };
-    if plan.assumes_spread() {
-        assumed.without_spread_s = time_without_spread(plan);
-    }
+    let seed = found.simulated.as_ref().map_or(plan.model.seed, |simulated| simulated.run.provenance.seed);
+    let exponential = plan.assumes_spread();
+    let without_spread_s = if exponential { time_without_spread(plan, seed) } else { None };
+    let assumed = Assumed { values: plan.assumed_values(), exponential, without_spread_s };
     let critical_path = Err("the job was not simulated".to_owned());
     let mut explained = Explained { critical_path, waits: Vec::new(), slots: Vec::new(), changes: Vec::new(), assumed };
     let Some(simulated) = &found.simulated else { return explained };
@@ -46,7 +48,6 @@ pub fn explain_job(plan: &Plan, found: &JobEstimate, level: f64) -> Explained {
     if !plan.can_run_by_task() {
         return explained;
     }
-    let seed = simulated.run.provenance.seed;
     explained.changes = best_changes(plan, seed, level);
     // without waits, the critical paths of the net's own replications are better: there are more of them
     if explained.critical_path.is_err() || plan.waits() {

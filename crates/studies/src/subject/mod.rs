@@ -235,7 +235,7 @@ impl Subject {
 
     /// Returns the model at a point without folding, so that its transitions are the transitions of the job or net.
     pub(crate) fn unfolded_model(&self, axes: &[Axis], point: &Point, seed: u64) -> Result<Model, String> {
-        self.model_as(axes, point, seed, false, true)
+        self.model_as(axes, point, seed, false, false)
     }
 
     /// Returns the folded parts of the net of the base configuration (none if it runs unfolded), and the parts that
@@ -255,7 +255,8 @@ impl Subject {
             Kind::Job { table, shapes } => {
                 let plan = job_at(table, seed, axes, point).map_err(|misfit| misfit.message)?;
                 let spread = plan.run.as_ref().map(|run| Spread::of(RunFactor::new(run, 0.0))).unwrap_or_default();
-                let needs_tasks = by_task && (plan.needs_tasks() || axes.iter().any(needs_tasks));
+                let needs_tasks = by_task
+                    && (plan.needs_tasks() || axes.iter().any(|axis| needs_tasks(axis, plan.cluster.node.len())));
                 if plan.can_run_by_task() && (needs_tasks || plan.shares_workers()) {
                     let tasks = TaskModel::of_phases(&plan)?;
                     let runs = Runs::Tasks(Box::new(tasks));
@@ -353,10 +354,13 @@ fn task_model(plan: &StagePlan) -> Result<Model, String> {
 
 /// Returns true for an axis along which a MapReduce job may have to run task by task. All points of a study must have the same random numbers, so all of them
 /// do then.
-fn needs_tasks(axis: &Axis) -> bool {
+fn needs_tasks(axis: &Axis, kinds: usize) -> bool {
     const KEYS: [&str; 4] = ["gpus", "host_cores", "disk", "network"];
     let key = axis.key.trim();
-    key.starts_with("cluster.node[") && KEYS.iter().any(|name| key.rsplit('.').next() == Some(name))
+    let name = key.rsplit('.').next().unwrap_or_default();
+    // kinds of workers may be alike at some points and differ at others
+    let makes_kinds = kinds > 1 && !["count", "map_slots", "reduce_slots"].contains(&name);
+    key.starts_with("cluster.node[") && (makes_kinds || KEYS.contains(&name))
 }
 
 /// Returns true for an axis along which a job of stages may lose its net. All points of a study must have the same random numbers, so
