@@ -1,4 +1,4 @@
-//! What `estimate` says about a job besides its time: schedules made by hand of tasks that share a worker, critical chains, changes, assumptions.
+//! Tests of `estimate` with schedules made by hand: tasks that share a worker, critical chains, changes, assumptions.
 
 use crate::cli_sweep::{Folder, json};
 

@@ -291,7 +291,7 @@ fn first_reps(job: &Job, call: &Arc<Call>, options: &Options) -> Option<u64> {
     let tasks = match plan {
         JobPlan::MapReduce(plan) => {
             let straggling = plan.stragglers.is_some() || args.stragglers.is_some();
-            (plan.maps() + plan.reduces()) * if straggling { STRAGGLING } else { 1 }
+            plan.tasks() * if straggling { STRAGGLING } else { 1 }
         }
         JobPlan::Stages(plan) => PlannedJob::of(&plan).stages.iter().map(|stage| u64::from(stage.tasks())).sum(),
         JobPlan::Tasks(_) => return None,

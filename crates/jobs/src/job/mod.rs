@@ -12,6 +12,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::mapreduce::{LawTable, Stragglers};
 
 /// A job, ready to run.
@@ -69,9 +71,9 @@ impl Machine {
         Self { slots, cores: f64::from(slots), shares_disk: false, shares_network: false, from_s: 0.0, permits: None }
     }
 
-    /// Returns true if its tasks never slow each other down and never wait for a GPU.
+    /// Returns true if its tasks never slow each other down.
     pub(crate) fn is_roomy(&self) -> bool {
-        self.cores >= self.slots.into() && !self.shares_disk && !self.shares_network && self.permits.is_none()
+        self.cores >= self.slots.into() && !self.shares_disk && !self.shares_network
     }
 }
 
@@ -118,8 +120,10 @@ pub struct Step {
     pub on_gpu: bool,
 }
 
-/// A part of a machine that tasks may share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A part of a worker that tasks may share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Uses {
     /// No part that tasks share.
     Nothing,
@@ -335,6 +339,15 @@ impl Delay {
 }
 
 impl Job {
+    /// Returns the stages that wait for each stage.
+    pub(crate) fn followers(&self) -> Vec<Vec<usize>> {
+        let mut followers: Vec<Vec<usize>> = vec![Vec::new(); self.stages.len()];
+        for (number, stage) in self.stages.iter().enumerate() {
+            stage.predecessors(number).into_iter().for_each(|before| followers[before].push(number));
+        }
+        followers
+    }
+
     /// Returns the longest of the mean times of tasks and of the driver \[s\].
     pub(crate) fn longest_mean_s(&self) -> f64 {
         let of_stage = |stage: &JobStage| stage.tasks.longest_s().max(stage.setup.mean_s);

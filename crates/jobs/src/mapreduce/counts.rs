@@ -15,6 +15,17 @@ impl Plan {
         self.phases.as_ref().and_then(|phases| phases.reduces).unwrap_or(self.job.reduces)
     }
 
+    /// Returns the number of tasks. Exact.
+    pub fn tasks(&self) -> u64 {
+        self.maps().saturating_add(self.reduces())
+    }
+
+    /// Returns the kinds of workers that have slots: indices into `cluster.node`.
+    pub(super) fn kinds_with(&self, slots: fn(&Node) -> u64) -> Vec<usize> {
+        let kinds = self.cluster.node.iter().enumerate().filter(|(_, node)| slots(node) > 0);
+        kinds.map(|(kind, _)| kind).collect()
+    }
+
     /// Returns true if a task may wait for a slot: slots are modelled, and there are fewer slots than tasks,
     /// or copies use some. Exact.
     pub fn waits(&self) -> bool {

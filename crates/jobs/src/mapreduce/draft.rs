@@ -113,7 +113,7 @@ impl<'a, S: PartSink> Draft<'a, S> {
             None => {
                 let (slots, gpus) = (self.slots(0, &phases.map_nodes), self.gpus(&phases.map_nodes));
                 let mean = |task: usize, _| &phases.maps_s[task][..];
-                self.tasks(&kind, &load, maps, &|task| assigned(&slots, &gpus, task), &mean, first)
+                self.tasks(&kind, &load, maps, &|task| vec![assigned(&slots, &gpus, task)], &mean, first)
             }
         };
         let spilled = self.place("spilled".into(), 0, middle(maps));
@@ -161,7 +161,7 @@ impl<'a, S: PartSink> Draft<'a, S> {
             None => {
                 let slots = self.slots(1, &phases.reduce_nodes);
                 let mean = |task: usize, _| &phases.reduces_s[task][..];
-                self.tasks(&kind, shuffle, reduces, &|task| assigned(&slots, &[], task), &mean, first)
+                self.tasks(&kind, shuffle, reduces, &|task| vec![assigned(&slots, &[], task)], &mean, first)
             }
         }
     }
@@ -244,15 +244,15 @@ impl<'a, S: PartSink> Draft<'a, S> {
     /// Returns the kinds of workers that have slots for maps (0) or reduces (1), whose tasks take `times_s`, by kind: a waiting task takes a slot of the
     /// fastest of them.
     fn kinds(&mut self, of: usize, times_s: &[f64]) -> Vec<Workers<S::Place>> {
-        let slots_of = |node: &Node| if of == 0 { node.map_slots } else { node.reduce_slots };
-        let kinds = self.plan.cluster.node.iter().enumerate().filter(|(_, node)| slots_of(node) > 0);
-        let kinds: Vec<usize> = kinds.map(|(kind, _)| kind).collect();
+        let slots_of: fn(&Node) -> u64 = if of == 0 { |node| node.map_slots } else { |node| node.reduce_slots };
+        let kinds = self.plan.kinds_with(slots_of);
         let slots = self.slots(of, &kinds);
         let gpus = if of == 0 { self.gpus(&kinds) } else { Vec::new() };
         let slower = |kind: usize| kinds.iter().filter(|&&other| times_s[other] > times_s[kind]).count();
-        let workers = |(at, &kind): (usize, &usize)| {
-            let Workers { slots, gpus, .. } = assigned(&slots, &gpus, at).remove(0);
-            Workers { kind: Some(kind), slots, gpus, priority: PRIORITY + slower(kind) as u32 }
+        let workers = |(at, &kind): (usize, &usize)| Workers {
+            kind: Some(kind),
+            priority: PRIORITY + slower(kind) as u32,
+            ..assigned(&slots, &gpus, at)
         };
         kinds.iter().enumerate().map(workers).collect()
     }
@@ -266,14 +266,20 @@ impl<'a, S: PartSink> Draft<'a, S> {
         kinds.iter().map(|kind| slots.pool(*kind).map(|pool| pools[pool].clone())).collect()
     }
 
-    /// Makes the successor of `before` wait for a token of a pool; returns the transition that takes it.
-    fn wait(&mut self, before: &S::Transition, pool: &S::Place, ids: [String; 2], row: f64) -> S::Transition {
-        let [waiting, start] = ids;
-        let waiting = self.place(waiting, 0, row);
+    /// Adds the place of a task that waits after the transition `before`.
+    fn waiting(&mut self, before: &S::Transition, id: String, row: f64) -> S::Place {
+        let waiting = self.place(id, 0, row);
         self.output(before, &waiting, 1.0);
+        waiting
+    }
+
+    /// Adds the transition that gives a token of a pool to a task that waits, in the next column.
+    fn start(&mut self, waiting: &S::Place, pool: &S::Place, id: String, priority: u32, row: f64) -> S::Transition {
         self.column += 1.0;
-        let start = self.transition(start, Timing::immediate(1.0, PRIORITY), row);
-        self.input(&waiting, &start, 1.0);
+        let position = Some(self.position(row));
+        let start = Transition { position, ..Transition::new(id, Timing::immediate(1.0, priority)) };
+        let start = self.net.take_transition(start);
+        self.input(waiting, &start, 1.0);
         self.input(pool, &start, 1.0);
         self.column += 1.0;
         start
@@ -298,11 +304,8 @@ impl<'a, S: PartSink> Draft<'a, S> {
             let number = (task + 1).to_string();
             let workers = workers(task);
             self.column = column;
-            let waiting = workers.iter().any(|workers| workers.slots.is_some()).then(|| {
-                let waiting = self.place(format!("{}{number}", kind.wait[0]), 0, task as f64);
-                self.output(from, &waiting, 1.0);
-                waiting
-            });
+            let may_wait = workers.iter().any(|workers| workers.slots.is_some());
+            let waiting = may_wait.then(|| self.waiting(from, format!("{}{number}", kind.wait[0]), task as f64));
             let mut ends = Vec::with_capacity(workers.len());
             for (at, of) in workers.iter().enumerate() {
                 // rows between those of the tasks
@@ -311,12 +314,7 @@ impl<'a, S: PartSink> Draft<'a, S> {
                 self.column = column;
                 let before = match (&waiting, &of.slots) {
                     (Some(waiting), Some(slots)) => {
-                        self.column += 1.0;
-                        let start = self.start(format!("{}{suffix}", kind.wait[1]), of.priority, row);
-                        self.input(waiting, &start, 1.0);
-                        self.input(slots, &start, 1.0);
-                        self.column += 1.0;
-                        start
+                        self.start(waiting, slots, format!("{}{suffix}", kind.wait[1]), of.priority, row)
                     }
                     _ => from.clone(),
                 };
@@ -344,8 +342,8 @@ impl<'a, S: PartSink> Draft<'a, S> {
         for (phase, mean_s) in means {
             match &workers.gpus {
                 Some(gpus) if *phase == Phase::ToGpu => {
-                    before =
-                        self.wait(&before, gpus, ["waitingGpu", "startGpu"].map(|id| format!("{id}{suffix}")), row);
+                    let waiting = self.waiting(&before, format!("waitingGpu{suffix}"), row);
+                    before = self.start(&waiting, gpus, format!("startGpu{suffix}"), self.priority, row);
                 }
                 // phases have fixed columns, whether tasks wait or not
                 None if *phase == Phase::ToGpu && kind.on_gpus => self.column += 2.0,
@@ -397,12 +395,6 @@ impl<'a, S: PartSink> Draft<'a, S> {
         self.net.take_transition(Transition { position, ..Transition::new(id, timing) })
     }
 
-    /// Adds the transition that gives a slot to a task.
-    fn start(&mut self, id: String, priority: u32, row: f64) -> S::Transition {
-        let position = Some(self.position(row));
-        self.net.take_transition(Transition { position, ..Transition::new(id, Timing::immediate(1.0, priority)) })
-    }
-
     fn input(&mut self, place: &S::Place, transition: &S::Transition, weight: f64) {
         self.net.take_arc(ArcKind::Input, place, transition, weight);
     }
@@ -420,9 +412,9 @@ impl<'a, S: PartSink> Draft<'a, S> {
 }
 
 /// Returns the workers to which a task was assigned.
-fn assigned<P: Clone>(slots: &[Option<P>], gpus: &[Option<P>], task: usize) -> Vec<Workers<P>> {
+fn assigned<P: Clone>(slots: &[Option<P>], gpus: &[Option<P>], task: usize) -> Workers<P> {
     let of = |pools: &[Option<P>]| pools.get(task).cloned().flatten();
-    vec![Workers { kind: None, slots: of(slots), gpus: of(gpus), priority: PRIORITY }]
+    Workers { kind: None, slots: of(slots), gpus: of(gpus), priority: PRIORITY }
 }
 
 /// Returns the row of a single part, centred on `tasks` rows of tasks.

@@ -8,7 +8,7 @@ use crate::mapreduce::params::{Locality, Node, Plan};
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::spn_gc;
 use crate::mapreduce::task_times::task_means;
-use crate::mapreduce::uses::{Resource, Sharing};
+use crate::mapreduce::uses::Sharing;
 
 /// Seconds of a phase by what they use: cores, disk, network, and the rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -40,16 +40,16 @@ impl Parts {
     }
 }
 
-/// Returns the parts of a phase with mean `whole_s`, of a task on a kind of worker. `split_mb` is the input of a map, and the share `local` of it is on
-/// its disk.
+/// Returns the parts of a phase with mean `whole_s`, of a task on a kind of worker. A map has an input of `split_mb`, with the share `local` on
+/// the local disk.
 pub(super) fn parts(plan: &Plan, node: &Node, phase: Phase, whole_s: f64, (local, split_mb): (f64, f64)) -> Parts {
     if let Some(given) = &plan.phases {
         let all = Parts::default();
         return match given.uses.of(phase) {
-            Resource::Nothing => Parts { rest_s: whole_s, ..all },
-            Resource::Cores => Parts { cores_s: whole_s, ..all },
-            Resource::Disk => Parts { disk_s: whole_s, ..all },
-            Resource::Network => Parts { network_s: whole_s, ..all },
+            Uses::Nothing => Parts { rest_s: whole_s, ..all },
+            Uses::Cores => Parts { cores_s: whole_s, ..all },
+            Uses::Disk => Parts { disk_s: whole_s, ..all },
+            Uses::Network => Parts { network_s: whole_s, ..all },
         };
     }
     let remote_mb = (1.0 - local) * split_mb;
@@ -93,9 +93,7 @@ fn of_reduce(plan: &Plan, node: &Node, phase: Phase, whole_s: f64) -> Parts {
     if phase == Phase::Merge {
         let size_mb = spn_gc::shuffled_mb(plan);
         let memory_per_mb = 1.0 / node.memory_read_mb_per_s + 1.0 / node.memory_write_mb_per_s;
-        let merges =
-            (spn_gc::merge_s(plan, node) - size_mb * memory_per_mb) / (size_mb * (disk_per_mb + memory_per_mb));
-        let merges = if size_mb > 0.0 { merges } else { 0.0 };
+        let merges = spn_gc::reduce_merges(plan);
         return Parts {
             disk_s: merges * size_mb * disk_per_mb,
             cores_s: (1.0 + merges) * size_mb * memory_per_mb,
@@ -103,10 +101,7 @@ fn of_reduce(plan: &Plan, node: &Node, phase: Phase, whole_s: f64) -> Parts {
             ..Parts::default()
         };
     }
-
-    let output_mb =
-        plan.job.input_mb / (plan.profile.input_mb * plan.reduces().max(1) as f64) * plan.profile.reduce_output_mb;
-    let disk_s = output_mb / node.disk_write_mb_per_s;
+    let disk_s = spn_gc::reduce_output_mb(plan) / node.disk_write_mb_per_s;
     let gpu_s = spn_gc::reduce_gpu_s(plan, node);
     Parts { disk_s, cores_s: (whole_s - disk_s - gpu_s).max(0.0), ..Parts::default() }
 }

@@ -75,10 +75,7 @@ pub(super) fn pools_of(plan: &Plan, phases: &JobPhases) -> Result<Pools, JobNetE
         Slots::new(plan, id, kinds, slots).ok_or(JobNetError::NoSlot)
     };
     let with = |slots: fn(&Node) -> u64, assigned: &[usize]| match &phases.kinds {
-        Some(_) if plan.model.slots => {
-            let kinds = plan.cluster.node.iter().enumerate().filter(|(_, node)| slots(node) > 0);
-            kinds.map(|(kind, _)| kind).collect()
-        }
+        Some(_) if plan.model.slots => plan.kinds_with(slots),
         _ => assigned.to_vec(),
     };
     let of_maps = with(|node| node.map_slots, &phases.map_nodes);

@@ -308,10 +308,15 @@ pub fn shuffled_mb(plan: &Plan) -> f64 {
 /// Source: \[PESARO15, Eq. 13\].
 pub fn merge_s(plan: &Plan, node: &Node) -> f64 {
     let size = shuffled_mb(plan);
+    size * (1.0 / node.memory_read_mb_per_s + 1.0 / node.memory_write_mb_per_s)
+        + reduce_merges(plan) * size * merge_s_per_mb(node)
+}
+
+/// Returns the number of merges of a reducer's data to disk, as in [`merge_s`].
+pub fn reduce_merges(plan: &Plan) -> f64 {
     let hadoop = &plan.hadoop;
     let buffer = hadoop.reduce_heap_mb * hadoop.shuffle_buffer_percent * hadoop.shuffle_merge_percent;
-    size * (1.0 / node.memory_read_mb_per_s + 1.0 / node.memory_write_mb_per_s)
-        + parts(size, buffer) * size * merge_s_per_mb(node)
+    parts(shuffled_mb(plan), buffer)
 }
 
 /// Returns the mean time of phase 9, the reduce function \[s\].
@@ -329,11 +334,17 @@ pub fn merge_s(plan: &Plan, node: &Node) -> f64 {
 pub fn reduce_s(plan: &Plan, node: &Node) -> f64 {
     let profile = &plan.profile;
     let size = shuffled_mb(plan);
-    let output = plan.job.input_mb / (profile.input_mb * plan.reduces() as f64) * profile.reduce_output_mb;
+    let output = reduce_output_mb(plan);
     size / node.memory_read_mb_per_s
         + reduce_gpu_s(plan, node)
         + shuffled_ratio(plan) * cpu_ratio(plan, node) * profile.reduce_cpu_s
         + output * (1.0 / node.disk_write_mb_per_s + 1.0 / node.memory_read_mb_per_s)
+}
+
+/// Returns the output of one reduce task, as in [`reduce_s`] \[MB\].
+pub fn reduce_output_mb(plan: &Plan) -> f64 {
+    let profile = &plan.profile;
+    plan.job.input_mb / (profile.input_mb * plan.reduces() as f64) * profile.reduce_output_mb
 }
 
 /// Returns the GPU's part of [`reduce_s`] \[s\]; 0 unless `model.reduce_on_gpu`.

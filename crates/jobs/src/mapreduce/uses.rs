@@ -29,43 +29,28 @@ impl Sharing {
 #[serde(default, deny_unknown_fields)]
 pub struct PhaseUses {
     /// Phase 2. Default `disk`.
-    pub read: Resource,
+    pub read: Uses,
     /// The map function of phase 3. Default `cores`.
-    pub map: Resource,
+    pub map: Uses,
     /// The copy to the GPU. Default `nothing`.
-    pub to_gpu: Resource,
+    pub to_gpu: Uses,
     /// Phase 4. Default `nothing`.
-    pub gpu: Resource,
+    pub gpu: Uses,
     /// Phase 5. Default `nothing`.
-    pub to_host: Resource,
+    pub to_host: Uses,
     /// Phase 6. Default `disk`.
-    pub spill: Resource,
+    pub spill: Uses,
     /// Phase 8. Default `disk`.
-    pub merge: Resource,
+    pub merge: Uses,
     /// Phase 9. Default `cores`.
-    pub reduce: Resource,
-}
-
-/// A part of a worker that tasks may share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum Resource {
-    /// No part that tasks share.
-    Nothing,
-    /// A core.
-    Cores,
-    /// The disk.
-    Disk,
-    /// The network.
-    Network,
+    pub reduce: Uses,
 }
 
 impl Default for PhaseUses {
     fn default() -> Self {
-        let [read, spill, merge] = [Resource::Disk; 3];
-        let [to_gpu, gpu, to_host] = [Resource::Nothing; 3];
-        Self { read, map: Resource::Cores, to_gpu, gpu, to_host, spill, merge, reduce: Resource::Cores }
+        let [read, spill, merge] = [Uses::Disk; 3];
+        let [to_gpu, gpu, to_host] = [Uses::Nothing; 3];
+        Self { read, map: Uses::Cores, to_gpu, gpu, to_host, spill, merge, reduce: Uses::Cores }
     }
 }
 
@@ -74,7 +59,7 @@ impl PhaseUses {
         *self == Self::default()
     }
 
-    pub(super) fn of(&self, phase: Phase) -> Resource {
+    pub(super) fn of(&self, phase: Phase) -> Uses {
         match phase {
             Phase::Read => self.read,
             Phase::Map => self.map,
@@ -84,18 +69,7 @@ impl PhaseUses {
             Phase::Spill => self.spill,
             Phase::Merge => self.merge,
             Phase::Reduce => self.reduce,
-            Phase::Load | Phase::Shuffle => Resource::Nothing,
-        }
-    }
-}
-
-impl From<Resource> for Uses {
-    fn from(resource: Resource) -> Self {
-        match resource {
-            Resource::Nothing => Self::Nothing,
-            Resource::Cores => Self::Cores,
-            Resource::Disk => Self::Disk,
-            Resource::Network => Self::Network,
+            Phase::Load | Phase::Shuffle => Uses::Nothing,
         }
     }
 }

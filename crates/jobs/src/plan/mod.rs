@@ -59,7 +59,7 @@ pub enum JobPlan {
 /// Description of the work in a plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Work {
-    /// Profile of a test job, or phase means. The default if no section decides, except for `whatif`.
+    /// Profile of a test job, or phase means. The default if no section decides.
     #[default]
     MapReduce,
     /// Fitted stages.
@@ -156,18 +156,6 @@ impl JobPlan {
             Work::Stages => StagePlan::read(document).map(|loaded| loaded.map(|plan| Self::Stages(Box::new(plan)))),
             Work::Tasks => cluster::Plan::read(document).map(|loaded| loaded.map(|plan| Self::Tasks(Box::new(plan)))),
         }
-    }
-
-    /// Returns the kind of work that the sections of a plan determine; none if no section decides, or if the text is not a plan.
-    ///
-    /// ```
-    /// use tailspn_jobs::plan::{JobPlan, Work};
-    ///
-    /// assert_eq!(JobPlan::work_of("[job]\nreduces = 3"), Some(Work::MapReduce));
-    /// assert_eq!(JobPlan::work_of("[stragglers]\nshare = 0.2"), None);
-    /// ```
-    pub fn work_of(text: &str) -> Option<Work> {
-        Document::parse(text, &JOB_RENAMES).ok().and_then(|document| work_of(&document).ok().flatten())
     }
 
     /// Returns the plan as TOML text with every key, which [`JobPlan::from_toml`] can read.

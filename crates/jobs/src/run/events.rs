@@ -142,10 +142,9 @@ impl EventRuns {
     /// stages.
     pub fn new(job: &Job) -> Option<Self> {
         let can = |stage: &JobStage| {
-            let slots = |machine: &Machine| machine.slots;
             let has_slots = match &stage.slots {
                 Some(slots) => slots.iter().any(|&slots| slots > 0),
-                None => job.machines.iter().map(slots).any(|slots| slots > 0),
+                None => job.machines.iter().any(|machine| machine.slots > 0),
             };
             matches!(stage.tasks, Tasks::Groups(_))
                 && stage.tasks.count() > 0
@@ -155,18 +154,12 @@ impl EventRuns {
         if job.stages.len() >= MOST_STAGES as usize || !job.stages.iter().all(can) {
             return None;
         }
-        let mut stages: Vec<Stage> = Vec::with_capacity(job.stages.len());
-        for (number, stage) in job.stages.iter().enumerate() {
+        let stage = |(number, (stage, followers)): (usize, (&JobStage, Vec<usize>))| {
             let before = stage.predecessors(number);
-            let tasks_before = before.iter().map(|&before| stages[before].tasks).sum();
-            before.iter().for_each(|&before| stages[before].followers.push(number));
-            stages.push(Stage {
-                before: before.len(),
-                tasks_before,
-                followers: Vec::new(),
-                tasks: stage.tasks.count(),
-            });
-        }
+            let tasks_before = before.iter().map(|&before| job.stages[before].tasks.count()).sum();
+            Stage { before: before.len(), tasks_before, followers, tasks: stage.tasks.count() }
+        };
+        let stages = job.stages.iter().zip(job.followers()).enumerate().map(stage).collect();
         Some(Self { kinds: Kinds::of(job), tick: Tick::of(job.longest_mean_s()), stages, job: job.clone() })
     }
 
@@ -612,8 +605,8 @@ mod tests {
         }
     }
 
-    /// Two tasks, and two slots on each of a slow and a fast machine, whichever comes first: both run on the fast one, for 1 s instead of 3 s. The third runs on
-    /// the slow one, and a fourth, of which the fast one has no slot left, too.
+    /// Two tasks, and two slots on each of a slow and a fast machine, whichever comes first: both tasks run on the fast machine, for 1 s instead of 3 s. Once its
+    /// slots are full, tasks also run on the slow machine.
     #[test]
     fn tasks_go_to_the_machine_where_they_take_the_shortest_time() {
         let constant = Arc::new(LawTable::new(&PhaseLaw::Deterministic));

@@ -214,7 +214,7 @@ mod tests {
         assert!((table.left(4.0, 0.5) - 4.0 * (2.0_f64.cbrt() - 1.0)).abs() < 1e-12);
     }
 
-    /// Constant tasks of 2 s, of which a tenth takes 6 s or longer with a Pareto tail of index 3 (mean 9 s). A task that is 3 s old is a slow task.
+    /// Constant tasks of 2 s, where every tenth takes 6 s or longer with a Pareto tail of index 3 (mean 9 s). A task that is 3 s old is a slow task.
     #[test]
     fn a_task_older_than_usual_is_a_slow_one() {
         let mut tasks = stage(&[], &[], &PhaseLaw::Deterministic);

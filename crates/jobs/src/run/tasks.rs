@@ -79,17 +79,13 @@ impl TaskRuns {
 
     /// Prepares a job in which not every stage needs to have tasks that wait for a slot.
     pub(super) fn of_waiting(job: &Job) -> Option<Self> {
-        let mut followers: Vec<Vec<usize>> = vec![Vec::new(); job.stages.len()];
-        for (number, stage) in job.stages.iter().enumerate() {
-            stage.predecessors(number).into_iter().for_each(|before| followers[before].push(number));
-        }
-        let stages = job.stages.iter().zip(followers).enumerate();
+        let stages = job.stages.iter().zip(job.followers()).enumerate();
         let stages: Option<Vec<Stage>> =
             stages.map(|(number, (stage, followers))| Stage::new(stage, number, followers)).collect();
         let uses_gpus = job.stages.iter().any(|stage| stage.steps.use_gpus());
         let is_free = |machine: &Machine| {
-            let roomy = machine.is_roomy() || (!uses_gpus && Machine { permits: None, ..*machine }.is_roomy());
-            machine.from_s <= 0.0 && machine.slots > 0 && roomy
+            let waits_for_gpus = uses_gpus && machine.permits.is_some();
+            machine.from_s <= 0.0 && machine.slots > 0 && machine.is_roomy() && !waits_for_gpus
         };
         let own_slots = job.stages.iter().any(|stage| stage.slots.is_some());
         let is_chain = (1..job.stages.len()).all(|number| job.stages[number].after.contains(&(number - 1)));

@@ -59,7 +59,7 @@ pub struct PlanChange {
     pub what: String,
     /// The option of `estimate` that makes it; none if only the plan can.
     pub option: Option<String>,
-    /// Assumption behind the change; none if there is none.
+    /// Assumption behind the change, if it has one.
     pub assumes: Option<String>,
     /// Mean job time after the change \[s\].
     pub job_s: f64,

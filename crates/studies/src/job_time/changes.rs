@@ -37,7 +37,7 @@ pub struct Change {
 
 /// A change to try.
 struct Trial {
-    /// Group of changes, of which only the best is of interest.
+    /// Name of a group of changes: only the best change of a group is advice.
     of: &'static str,
     what: String,
     option: Option<String>,
@@ -63,7 +63,7 @@ impl Runs {
 
 /// Returns the mean job time without any spread of exponential phases \[s\]; none if the job does not run task by task.
 pub(super) fn time_without_spread(plan: &Plan, seed: u64) -> Option<f64> {
-    if !plan.can_run_by_task() || tasks(plan) > LARGE {
+    if !plan.can_run_by_task() || plan.tasks() > LARGE {
         return None;
     }
     // what remains random needs several runs
@@ -78,29 +78,24 @@ pub(super) fn time_without_spread(plan: &Plan, seed: u64) -> Option<f64> {
     Some(times.iter().sum::<f64>() / count as f64)
 }
 
-fn tasks(plan: &Plan) -> u64 {
-    plan.maps().saturating_add(plan.reduces())
-}
-
-/// Returns the changes that save most, the best first; the plan runs task by task.
-pub(super) fn best_changes(plan: &Plan, seed: u64, level: f64) -> Vec<Change> {
-    let count = (TASKS / tasks(plan).max(1)).clamp(FEWEST, MOST);
-    if tasks(plan) > LARGE {
+/// Returns the changes that save most, the best first; the plan runs task by task. `still_s` is its time without spread, if its spread is assumed \[s\].
+pub(super) fn best_changes(plan: &Plan, still_s: Option<f64>, seed: u64, level: f64) -> Vec<Change> {
+    let count = (TASKS / plan.tasks().max(1)).clamp(FEWEST, MOST);
+    if plan.tasks() > LARGE {
         return Vec::new();
     }
     let tables = LawTables::default();
-    let (Some(mut base), Some(still_s)) = (Runs::new(plan, &tables), time_without_spread(plan, seed)) else {
-        return Vec::new();
-    };
+    let Some(mut base) = Runs::new(plan, &tables) else { return Vec::new() };
     let before = base.times(seed, count);
     let before_s = before.iter().sum::<f64>() / before.len() as f64;
     let change = |trial: Trial| {
         let after = Runs::new(&trial.plan, &tables)?.times(seed, count);
         let saves = mean_of(before.iter().zip(&after).map(|(before, after)| before - after), level)?;
         let is_sure = saves.value > LEAST * before_s && saves.ends().is_none_or(|[low, _]| low > 0.0);
-        let helps =
-            || time_without_spread(&trial.plan, seed).is_some_and(|after_s| still_s - after_s > LEAST * still_s);
-        if !is_sure || (plan.assumes_spread() && !helps()) {
+        let helps = |still_s: f64| {
+            time_without_spread(&trial.plan, seed).is_some_and(|after_s| still_s - after_s > LEAST * still_s)
+        };
+        if !is_sure || !still_s.is_none_or(helps) {
             return None;
         }
         let Trial { of, what, option, assumes, .. } = trial;
@@ -174,7 +169,7 @@ fn trials(plan: &Plan) -> Vec<Trial> {
     }
     for split_mb in [0.5 * plan.job.split_mb, 2.0 * plan.job.split_mb] {
         let changed = one(&|plan| plan.job.split_mb = split_mb);
-        if changed.problems().is_empty() && tasks(&changed) <= LARGE {
+        if changed.problems().is_empty() && changed.tasks() <= LARGE {
             let what = format!("splits of {split_mb} MB, not {} MB", plan.job.split_mb);
             add("splits", what, format!("--split-size {split_mb}MB"), None, changed);
         }

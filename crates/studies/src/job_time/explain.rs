@@ -48,7 +48,7 @@ pub fn explain_job(plan: &Plan, found: &JobEstimate, level: f64) -> Explained {
     if !plan.can_run_by_task() {
         return explained;
     }
-    explained.changes = best_changes(plan, seed, level);
+    explained.changes = best_changes(plan, without_spread_s, seed, level);
     // without waits, the critical paths of the net's own replications are better: there are more of them
     if explained.critical_path.is_err() || plan.waits() {
         explained.follow(plan, seed);

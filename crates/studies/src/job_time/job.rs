@@ -345,7 +345,7 @@ const LARGE: u64 = 100_000;
 
 /// Returns true if the job runs task by task: its net cannot run it as the plan states it, or is too large.
 fn runs_by_task(plan: &Plan, method: EstimateMethod, ensemble: &Ensemble) -> bool {
-    let is_large = plan.maps().saturating_add(plan.reduces()) > LARGE && plan.can_run_by_task();
+    let is_large = plan.tasks() > LARGE && plan.can_run_by_task();
     method != EstimateMethod::Exact && ensemble.backend == Backend::Auto && (plan.runs_by_task() || is_large)
 }
 

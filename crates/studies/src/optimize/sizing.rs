@@ -247,7 +247,7 @@ impl Sizing {
     fn replications(&self, tasks: u64, [least, most]: [u64; 2]) -> u64 {
         let own = match &self.job {
             JobPlan::Stages(plan) => PlannedJob::of(plan).stages.iter().map(|stage| u64::from(stage.tasks())).sum(),
-            JobPlan::MapReduce(plan) => plan.maps() + plan.reduces(),
+            JobPlan::MapReduce(plan) => plan.tasks(),
             JobPlan::Tasks(_) => 1,
         };
         (tasks / own.max(1)).clamp(least, most)
