@@ -100,3 +100,81 @@ fn assumed_values_are_named() {
     let all = estimate(&format!("[profile]\n{measured}"));
     assert!(all["assumed"]["values"].as_array().unwrap().is_empty() && all["assumed"]["without_spread_s"].is_null());
 }
+
+/// Two stages without spread, on two executors; `more` is a part of `[job]`.
+fn stages(more: &str, first: &str, second: &str) -> String {
+    format!(
+        "[job]\ninput_mb = 1\nexecutors = 2\ncores = 1\n{more}\n[run]\nsigma = 0\ndegrees_of_freedom = 1\nruns = 1\n\
+         [[stage]]\nname = \"first\"\ndistribution = \"deterministic\"\n{first}\n\
+         [[stage]]\nname = \"second\"\nafter = [0]\ndistribution = \"deterministic\"\n{second}\n"
+    )
+}
+
+fn parts(found: &serde_json::Value) -> Vec<(&str, f64)> {
+    let part = |part: &'_ serde_json::Value| number(part, "/critical/time/value");
+    found["parts"].as_array().unwrap().iter().map(|row| (row["name"].as_str().unwrap(), part(row))).collect()
+}
+
+fn are(found: &[(&str, f64)], exact: &[(&str, f64)]) {
+    let close =
+        |((name, time), (exact, exact_s)): (&(&str, f64), &(&str, f64))| name == exact && (time - exact_s).abs() < 1e-5;
+    assert!(found.len() == exact.len() && found.iter().zip(exact).all(close), "{found:?} instead of {exact:?}");
+}
+
+/// 8 tasks of 10 s on two slots, then 4 tasks, of which the first of each slot takes 7 s and the next 5 s: 40 s + 12 s. Three executors need 30 s + 12 s.
+#[test]
+fn stages_are_explained_as_their_waves_say() {
+    let eight = "tasks = { fixed = 8 }\ncold = { fixed_s = 10 }\nwarm = { fixed_s = 10 }";
+    let four = "tasks = { fixed = 4 }\ncold = { fixed_s = 7 }\nwarm = { fixed_s = 5 }";
+    let found = estimate(&stages("", eight, four));
+    assert!((number(&found, "/usual_mean/value") - 52.0).abs() < 1e-5, "{found}");
+    are(&parts(&found), &[("0 first", 40.0), ("1 second", 12.0)]);
+    assert!((number(&found, "/slot_use/0/busy") - 1.0).abs() < 1e-5);
+    assert_eq!((number(&found, "/slot_use/0/slots"), number(&found, "/slot_use/0/waves")), (2.0, 6.0));
+    let saves: Vec<(&str, f64)> = found["changes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (row["what"].as_str().unwrap(), number(row, "/saves/value")))
+        .collect();
+    are(&saves, &[("3 executors, not 2", 10.0), ("warm executors: first tasks as fast as later ones", 2.0)]);
+    // 40 MB in four partitions: twice 1 s + 0.4 s/MB · 10 MB; in two: 9 s
+    let four = "uses_partitions = true\ntasks = { fixed = 4 }\ndata_mb = { fixed = 40 }\n\
+                cold = { fixed_s = 1, per_mb_s = 0.4 }\nwarm = { fixed_s = 1, per_mb_s = 0.4 }";
+    let found = estimate(&stages("", eight, four));
+    let last = found["changes"].as_array().unwrap().last().unwrap();
+    assert_eq!((&last["what"], &last["option"]), (&"2 partitions, not 4".into(), &"--partitions 2".into()));
+    assert!((number(last, "/saves/value") - 1.0).abs() < 1e-5, "{last}");
+}
+
+/// Two tasks on one executor with one GPU: 2.5 s, 5 s on the GPU, 2.5 s. The second waits for 5 s.
+#[test]
+fn waits_of_a_stage_for_a_gpu_are_a_part_of_the_time() {
+    let gpu = "gpus_per_executor = 1\nconcurrent_gpu_tasks = 1";
+    let two = "gpu = 0.5\ntasks = { fixed = 2 }\ncold = { fixed_s = 10 }\nwarm = { fixed_s = 10 }";
+    let one = "tasks = { fixed = 1 }\ncold = { fixed_s = 1 }\nwarm = { fixed_s = 1 }";
+    let text = stages(gpu, two, one).replace("executors = 2\ncores = 1", "executors = 1\ncores = 2");
+    let found = estimate(&text);
+    are(&parts(&found), &[("0 first", 10.0), ("1 second", 1.0), ("wait for a GPU", 5.0)]);
+    let change = &found["changes"][0];
+    assert_eq!(change["what"], "2 executors, not 1", "{found}");
+    let permits = found["changes"].as_array().unwrap().iter().find(|row| row["option"] == "--concurrent-gpu-tasks 2");
+    assert!((number(permits.unwrap(), "/saves/value") - 5.0).abs() < 1e-5);
+}
+
+/// The followed runs are the first runs of the same seed, so their parts add up to their mean time; the set-ups are what the stages show.
+#[test]
+fn parts_of_random_runs_add_up_to_their_mean() {
+    let tasks = "setup_s = 3\ntasks = { fixed = 8 }\ncold = { fixed_s = 10 }\nwarm = { fixed_s = 9 }";
+    let text = stages("teardown_s = 2", tasks, tasks).replace("\"deterministic\"", "\"exponential\"");
+    let folder = Folder::new(&[("job.toml", &text)]);
+    let found = json(&["estimate", &folder.at("job.toml"), "--reps=100", "--json"]);
+    let parts = parts(&found);
+    let names: Vec<&str> = parts.iter().map(|part| part.0).collect();
+    assert_eq!(names, ["before the first tasks", "between stages", "0 first", "1 second", "after the last task"]);
+    let sum: f64 = parts.iter().map(|part| part.1).sum();
+    assert!((sum - number(&found, "/usual_mean/value")).abs() < 1e-4, "{found}");
+    assert!((parts[0].1 - number(&found, "/stages/0/start/value")).abs() < 1e-4, "{found}");
+    let between = number(&found, "/stages/1/start/value") - number(&found, "/stages/0/end/value");
+    assert!((parts[1].1 - between).abs() < 1e-4, "{found}");
+}

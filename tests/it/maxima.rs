@@ -226,3 +226,21 @@ fn slow_tasks_have_their_exact_maximum() {
         }
     }
 }
+
+/// `whatif` of a plan of tasks, whose attempts vary by a lognormal factor of median 1: a mean of 10 s and a coefficient of variation of 1 are a median of
+/// 10 s / √2 and a standard deviation of the logarithm of √(ln 2).
+///
+/// Mutations that each fail here: a median of 10 s; a standard deviation of ln 2.
+#[test]
+fn whatif_of_tasks_has_the_tail_of_its_noise() {
+    for (tasks, replications, deadline) in [SMALL, LARGE] {
+        let slots = tasks / 5;
+        let plan = format!(
+            "[noise]\nsigma = {}\n[cluster]\nheartbeat_s = 0\n[[cluster.node]]\ncount = 5\ncores = {slots}\nslots = {slots}\n\
+             [[job]]\nmaps = {tasks}\nreduces = 0\nmap_s = {}\nmap_start_s = 0\n{NO_COPIES}",
+            std::f64::consts::LN_2.sqrt(),
+            10.0 * std::f64::consts::FRAC_1_SQRT_2,
+        );
+        whatif_is_exact("lognormal cv 1", (tasks, replications, deadline), &plan);
+    }
+}

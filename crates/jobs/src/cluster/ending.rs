@@ -42,7 +42,9 @@ impl Simulator<'_> {
         let category = spec.category as usize;
         let tasks = &mut self.categories[category];
         tasks.done += 1;
-        tasks.finished.push(took, spec.size);
+        if self.detects {
+            tasks.finished.push(took, spec.size);
+        }
         let (done, count) = (tasks.done, self.world.categories[category].count);
         let job = category / 2;
         if self.world.has_overlaps {

@@ -50,6 +50,7 @@ impl Simulator<'_> {
         }
         let mut flags = std::mem::take(&mut self.flags);
         flags.clear();
+        self.categories[category].finished.sort();
         let tasks = &self.categories[category];
         let spec = self.world.categories[category];
         let view = View {

@@ -356,6 +356,10 @@ impl Simulator<'_> {
             return work;
         }
         let stage = &known.stages[number];
+        let is_alike = before == 0 && stage.spread.are_alike();
+        if is_alike && !self.first_work[task as usize].is_nan() {
+            return self.first_work[task as usize];
+        }
         let phases = &stage.spread.phases;
         let (words, slow) = self.words(task, before, phases.len(), stage.stragglers.is_some());
         let parts = phases.iter().zip(stage.spread.means_on(node)).zip(words);
@@ -363,7 +367,11 @@ impl Simulator<'_> {
         let factor = stage.stragglers.as_ref().map_or(1.0, |stragglers| stragglers.drawn_factor(slow, true));
         let tick = self.world.tick;
         let mean = self.world.tasks[task as usize].main * tick.per_s();
-        tick.seconds(whole(ratio * factor * mean))
+        let work = tick.seconds(whole(ratio * factor * mean));
+        if is_alike {
+            self.first_work[task as usize] = work;
+        }
+        work
     }
 
     /// Creates an attempt of a stage's task with the given work; its progress starts immediately.

@@ -171,6 +171,8 @@ pub(super) struct Simulator<'w> {
     pub(super) open: BinaryHeap<Open>,
     /// Random words of four attempts, among them the last one.
     pub(super) words: Words,
+    /// Work of the first attempt of each task on alike machines, in the last replication; NaN if it was not drawn. All policies need the same \[s\].
+    pub(super) first_work: Vec<f64>,
     pub(super) tasks: Vec<Task>,
     pub(super) categories: Vec<Tasks>,
     pub(super) jobs: Vec<Job>,
@@ -181,6 +183,8 @@ pub(super) struct Simulator<'w> {
     /// One timer per node, then the next check, then the next job.
     pub(super) timers: Timers,
     pub(super) outcome: Outcome,
+    /// True if a detector checks the tasks.
+    pub(super) detects: bool,
     /// True once a task has had as many attempts as there are draws for.
     pub(super) worn_out: bool,
     /// Input and output of a detector, kept to reuse the memory.
@@ -211,6 +215,7 @@ impl<'w> Simulator<'w> {
             is_open: false,
             open: BinaryHeap::new(),
             words: Words::default(),
+            first_work: vec![f64::NAN; if world.known.is_some() { world.tasks.len() } else { 0 }],
             tasks: vec![NEW_TASK; world.tasks.len()],
             categories: vec![Tasks::default(); world.categories.len()],
             jobs: vec![Job::default(); world.jobs.len()],
@@ -218,6 +223,7 @@ impl<'w> Simulator<'w> {
             local_next: vec![0; world.nodes.len() * world.jobs.len()],
             timers: Timers::new(world.nodes.len() + 2),
             outcome: Outcome::default(),
+            detects: false,
             worn_out: false,
             seen: Vec::new(),
             speeds: Vec::new(),
@@ -273,6 +279,9 @@ impl<'w> Simulator<'w> {
 
     fn reset(&mut self, policy: &Policy<'_>, replication: u64) {
         let world = self.world;
+        if self.replication != replication {
+            self.first_work.fill(f64::NAN);
+        }
         (self.replication, self.now) = (replication, 0.0);
         self.nodes.clear();
         self.attempts.clear();
@@ -297,6 +306,7 @@ impl<'w> Simulator<'w> {
         self.local_next.fill(0);
         self.timers.clear();
         self.outcome = Outcome::default();
+        self.detects = policy.detector.is_some();
         self.worn_out = false;
         for (number, spec) in world.nodes.iter().enumerate() {
             let phase = world.heartbeat * (number as f64 + 0.5) / world.nodes.len() as f64;

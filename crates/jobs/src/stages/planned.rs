@@ -276,6 +276,12 @@ impl StagePlan {
         self.job.hosts.or(self.sharing.map(like_seen)).unwrap_or(executors).clamp(1, executors)
     }
 
+    /// Returns true if runs at different loads show how tasks that share a host slow each other down.
+    pub fn knows_sharing(&self) -> bool {
+        self.sharing
+            .is_some_and(|sharing| sharing.warm_up.error < ASSUMED_ERROR && sharing.steady.error < ASSUMED_ERROR)
+    }
+
     /// Returns the mean times \[s\] of single tasks at the plan's size: of the `rank`-th task that a slot runs for a stage, with the given data.
     pub fn task_times(&self) -> impl Fn(usize, f64, u32) -> f64 + '_ {
         let load = Load::of(self);

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::document::parts::{ends, seconds_text};
 use crate::document::{Cell, Column, Number, Piece, Show, Table};
 use crate::estimate::Measured;
-use crate::job_time::{Change, Explained, SlotUse, WAITS};
+use crate::job_time::{Change, Explained, SlotUse, StagePart, WAITS};
+use crate::report::bar_rows::BarRow;
 use crate::report::json::Word;
 use crate::report::summary::float_mean;
 use crate::sim::GroupShare;
@@ -27,11 +29,11 @@ pub struct CriticalShare {
     pub probability: f64,
 }
 
-/// A part of the job time that is not a phase.
+/// A part of the job time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct WaitRow {
-    /// Name, such as `wait for a GPU`.
+pub struct TimePart {
+    /// Name, such as `wait for a GPU`; of a stage, its number and name.
     pub name: Word,
     /// Share of the job time.
     pub critical: CriticalShare,
@@ -41,13 +43,13 @@ pub struct WaitRow {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SlotRow {
-    /// `map` or `reduce`.
+    /// `map`, `reduce`, or `task` for all tasks.
     pub tasks: Word,
     /// Slots of all workers.
     pub slots: u64,
     /// Number of tasks divided by the number of slots, rounded up.
     pub waves: u64,
-    /// Share of the slots in use, from the first launch to the end of the last task.
+    /// Share of the slots in use: of maps and of reduces from their first launch to the end of the last, of all tasks during the whole job.
     pub busy: f64,
 }
 
@@ -79,11 +81,23 @@ pub struct AssumedSection {
     pub without_spread_s: Option<f64>,
 }
 
+impl From<SlotUse> for SlotRow {
+    fn from(SlotUse { tasks, slots, waves, busy }: SlotUse) -> Self {
+        Self { tasks: tasks.into(), slots, waves, busy }
+    }
+}
+
+impl From<Change> for PlanChange {
+    fn from(Change { what, option, assumes, job_s, saves }: Change) -> Self {
+        Self { what, option, assumes: assumes.map(str::to_owned), job_s, saves }
+    }
+}
+
 /// An explanation in rows.
 pub(super) struct ExplainedRows {
     /// One entry per phase.
     pub(super) phases: Vec<Option<CriticalShare>>,
-    pub(super) waits: Vec<WaitRow>,
+    pub(super) waits: Vec<TimePart>,
     pub(super) slots: Vec<SlotRow>,
     pub(super) changes: Vec<PlanChange>,
     pub(super) assumed: AssumedSection,
@@ -98,24 +112,31 @@ pub(super) fn explained(found: Explained, means_s: &[f64], level: f64) -> Explai
     let mut waits = Vec::new();
     for (name, share) in WAITS.into_iter().zip(&found.waits) {
         let critical = critical_share(share, 0.0, total, level).filter(|critical| critical.time.value > 0.0);
-        waits.extend(critical.map(|critical| WaitRow { name: name.into(), critical }));
+        waits.extend(critical.map(|critical| TimePart { name: name.into(), critical }));
     }
-    let slots = |SlotUse { tasks, slots, waves, busy }| SlotRow { tasks: tasks.into(), slots, waves, busy };
-    let change = |Change { what, option, assumes, job_s, saves }| {
-        let assumes = assumes.map(str::to_owned);
-        PlanChange { what, option, assumes, job_s, saves }
-    };
     ExplainedRows {
         phases: groups.zip(means_s).map(|(share, mean_s)| critical_share(share, *mean_s, total, level)).collect(),
         waits,
-        slots: found.slots.into_iter().map(slots).collect(),
-        changes: found.changes.into_iter().map(change).collect(),
+        slots: found.slots.into_iter().map(SlotRow::from).collect(),
+        changes: found.changes.into_iter().map(PlanChange::from).collect(),
         assumed: AssumedSection {
             values: found.assumed.values.iter().map(|key| format!("profile.{key}")).collect(),
             exponential: found.assumed.exponential,
             without_spread_s: found.assumed.without_spread_s,
         },
     }
+}
+
+/// Returns the parts of the time of a job of stages that take any time; `names` are those of its stages.
+pub(super) fn stage_parts(parts: Vec<StagePart>, names: &[String], level: f64) -> Vec<TimePart> {
+    let total: f64 = parts.iter().filter_map(|part| part.share.time.mean()).sum();
+    let row = |part: StagePart| {
+        let critical = critical_share(&part.share, 0.0, total, level).filter(|critical| critical.time.value > 0.0)?;
+        let of_stage = part.stage.map(|stage| format!("{stage} {}", names[stage]).trim_end().to_owned());
+        let name = of_stage.or_else(|| part.name.map(str::to_owned)).unwrap_or_default();
+        Some(TimePart { name: name.into(), critical })
+    };
+    parts.into_iter().filter_map(row).collect()
 }
 
 fn critical_share(share: &GroupShare, mean_s: f64, total: f64, level: f64) -> Option<CriticalShare> {
@@ -151,6 +172,37 @@ impl AssumedSection {
         }
         pieces.push(".".into());
         pieces
+    }
+}
+
+/// Names the two parts of the job time with the largest shares of the critical path; a part is a JSON pointer, a name and a share.
+pub(super) fn where_it_goes(mut shares: Vec<(String, String, f64)>) -> Vec<Piece> {
+    shares.sort_by(|a, b| b.2.total_cmp(&a.2));
+    let share = |(at, name, share): &(String, String, f64)| {
+        let number = Number::new(at.clone(), *share, "").percent().rounded(0.05);
+        [Piece::from(format!("{name} (")), number.into(), ")".into()]
+    };
+    // less than that is shown as 0.0%
+    shares.retain(|(.., share)| *share >= 0.0005);
+    let Some(first) = shares.first() else { return Vec::new() };
+    let mut pieces = vec![" Most of the time is spent in ".into()];
+    pieces.extend(share(first));
+    if let Some(second) = shares.get(1) {
+        pieces.push(" and ".into());
+        pieces.extend(share(second));
+    }
+    pieces.push(".".into());
+    pieces
+}
+
+/// Returns a bar for a part of the job time.
+pub(super) fn critical_bar(name: String, critical: &CriticalShare) -> BarRow {
+    BarRow {
+        name,
+        bar: [0.0, critical.time.value],
+        interval: ends(&critical.time),
+        text: format!("{}, {:.1}%", seconds_text(critical.time.value), 100.0 * critical.share),
+        ..BarRow::default()
     }
 }
 

@@ -10,7 +10,7 @@ use crate::estimate::Measured;
 use crate::job_time::{DeadlineSection, ExactJobTime, JobEstimate, StatesTime, explain_job};
 use crate::mapreduce::{AttemptReward, JobPhases, JobTime, LawKind, Phase, Plan};
 use crate::report::distribution::Distribution;
-use crate::report::explained::{AssumedSection, CriticalShare, PlanChange, SlotRow, WaitRow, explained};
+use crate::report::explained::{AssumedSection, CriticalShare, PlanChange, SlotRow, TimePart, explained};
 use crate::report::json::Word;
 use crate::report::method::{AnswerMethod, ExactBy, UsedMethod};
 use crate::report::next_run::NextRun;
@@ -109,7 +109,7 @@ pub struct JobReport {
     pub phases: Vec<PhaseRow>,
     /// The other parts of the job time: waits for GPUs, and time lost because tasks share what their worker has. Empty if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub waits: Vec<WaitRow>,
+    pub waits: Vec<TimePart>,
     /// Use of the slots of maps and of reduces; empty if tasks do not wait for slots.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slot_use: Vec<SlotRow>,

@@ -3,12 +3,12 @@
 use crate::document::parts::{
     TimeFound, add_times, ends, partial, provenance_rows, rows_table, seconds_text, times_table, wall,
 };
-use crate::document::{Cell, Column, Document, Figure, Number, Piece, Report, Show, Table};
+use crate::document::{Cell, Column, Document, Figure, Number, Report, Show, Table};
 use crate::estimate::Measured;
 use crate::mapreduce::MEASURED;
 use crate::report::bar_rows::BarRow;
 use crate::report::deadline::add_deadline;
-use crate::report::explained::{CriticalShare, WaitRow, changes_table, slots_table};
+use crate::report::explained::{TimePart, changes_table, critical_bar, slots_table, where_it_goes};
 use crate::report::job::{JobReport, PhaseRow};
 use crate::report::number::{count, counted, plain};
 use crate::report::times::Times;
@@ -37,7 +37,7 @@ impl Report for JobReport {
             provenance: provenance(self),
             ..Document::default()
         };
-        document.answer.extend(where_it_goes(self));
+        document.answer.extend(where_it_goes(parts(self)));
         if let Some(next) = &self.next_run {
             next.add_to(&mut document);
         }
@@ -74,34 +74,16 @@ impl Report for JobReport {
     }
 }
 
-/// Names the two parts of the job time with the largest shares of the critical path.
-fn where_it_goes(report: &JobReport) -> Vec<Piece> {
+/// Returns the parts of the job time, for a sentence.
+fn parts(report: &JobReport) -> Vec<(String, String, f64)> {
     let of_phase = |(i, phase): (usize, &PhaseRow)| {
         Some((format!("/phases/{i}/critical/share"), phase.name.to_string(), phase.critical.as_ref()?.share))
     };
-    let of_wait = |(i, wait): (usize, &WaitRow)| {
+    let of_wait = |(i, wait): (usize, &TimePart)| {
         (format!("/waits/{i}/critical/share"), wait.name.to_string(), wait.critical.share)
     };
     let phases = report.phases.iter().enumerate().filter_map(of_phase);
-    let mut shares: Vec<(String, String, f64)> = phases.chain(report.waits.iter().enumerate().map(of_wait)).collect();
-    shares.sort_by(|a, b| b.2.total_cmp(&a.2));
-    let share = |(at, name, share): &(String, String, f64)| {
-        let number = Number::new(at.clone(), *share, "").percent().rounded(0.05);
-        [Piece::from(format!("{name} (")), number.into(), ")".into()]
-    };
-    let [first, second, ..] = &shares[..] else { return Vec::new() };
-    if first.2 < 0.0005 {
-        return Vec::new();
-    }
-    let mut pieces = vec![" Most of the time is spent in ".into()];
-    pieces.extend(share(first));
-    // less than that is shown as 0.0%
-    if second.2 >= 0.0005 {
-        pieces.push(" and ".into());
-        pieces.extend(share(second));
-    }
-    pieces.push(".".into());
-    pieces
+    phases.chain(report.waits.iter().enumerate().map(of_wait)).collect()
 }
 
 /// Draws when each phase runs; if tasks wait for slots, so that the phases of many waves overlap, when maps and reduces run.
@@ -139,15 +121,9 @@ fn waterfall(report: &JobReport) -> Figure<'static> {
 
 /// Draws each phase's share of the critical path.
 fn critical(report: &JobReport) -> Figure<'static> {
-    let row = |name: String, critical: &CriticalShare| BarRow {
-        name,
-        bar: [0.0, critical.time.value],
-        interval: ends(&critical.time),
-        text: format!("{}, {:.1}%", seconds_text(critical.time.value), 100.0 * critical.share),
-        ..BarRow::default()
-    };
-    let of_phase = |phase: &PhaseRow| Some(row(format!("{} {}", phase.number, phase.name), phase.critical.as_ref()?));
-    let of_wait = |wait: &WaitRow| row(wait.name.to_string(), &wait.critical);
+    let of_phase =
+        |phase: &PhaseRow| Some(critical_bar(format!("{} {}", phase.number, phase.name), phase.critical.as_ref()?));
+    let of_wait = |wait: &TimePart| critical_bar(wait.name.to_string(), &wait.critical);
     let caption = "A run takes as long as its critical path. Each bar is the average time on the critical path that is spent in a phase, in seconds \
                    and as a share. If a phase with a share of 40% gets 1% longer, the job gets 0.4% longer.";
     let rows = report.phases.iter().filter_map(of_phase).chain(report.waits.iter().map(of_wait)).collect();

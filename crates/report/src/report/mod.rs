@@ -169,7 +169,7 @@ pub use diagnosis_svg::diagnosis_svg;
 pub use distribution::{Bar, Distribution, Histogram, QuantileRow};
 pub use drawing::{Picture, PlotError, Width};
 pub use estimation::{EstimateJob, EstimatedJob, Estimation};
-pub use explained::{AssumedSection, CriticalShare, PlanChange, SlotRow, WaitRow};
+pub use explained::{AssumedSection, CriticalShare, PlanChange, SlotRow, TimePart};
 pub use exploration::{EvidenceRow, ExplorationReport, FormulaRow, MarkingGraphRow, exploration_report};
 pub use exploring::{ExploredNet, explore_net};
 pub use fit::{FitReport, FitStageRow, fit_report};

@@ -8,10 +8,13 @@ use crate::cluster::detect::DetectorPlan;
 use crate::document::parts::{add_times, ends, partial, provenance_rows, seconds_text};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Report, Show, Table};
 use crate::estimate::{Measured, student_quantile};
-use crate::job_time::{DeadlineSection, few_late_runs};
+use crate::job_time::{DeadlineSection, explain_stages, few_late_runs};
 use crate::report::bar_rows::BarRow;
 use crate::report::deadline::add_deadline;
 use crate::report::distribution::mean_time;
+use crate::report::explained::{
+    PlanChange, SlotRow, TimePart, changes_table, critical_bar, slots_table, stage_parts, where_it_goes,
+};
 use crate::report::next_run::{PREDICTION, StageQuantile, predicted, prediction, prediction_interval, quantile_rows};
 use crate::report::number::{counted, plain};
 use crate::report::passage::line;
@@ -130,6 +133,15 @@ pub struct StagesReport {
     pub partial: bool,
     /// The stages of a typical run without copies.
     pub stages: Vec<StageTimes>,
+    /// The parts of the time of a typical run, on its critical path; empty if they are unknown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<TimePart>,
+    /// Use of the slots in a typical run, during the whole job.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slot_use: Vec<SlotRow>,
+    /// The changes of the plan that save most, the best first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<PlanChange>,
     /// Remarks on sizes far from the measured runs, and on gaps in the logs.
     pub notes: Vec<String>,
     /// The job time of the next run, as a line of points.
@@ -152,6 +164,8 @@ pub fn stages_report(
     level: f64,
 ) -> StagesReport {
     let samples = &run.samples;
+    let explained = explain_stages(plan, job, run.provenance.seed, level);
+    let names: Vec<String> = job.stages.iter().map(|stage| stage.name.clone()).collect();
     let stages = job.stages.iter().zip(&samples.groups).map(|(stage, seen)| StageTimes {
         name: stage.name.clone(),
         after: stage.after.clone(),
@@ -195,6 +209,9 @@ pub fn stages_report(
         }),
         partial: run.provenance.cut_short,
         stages: stages.collect(),
+        parts: explained.parts.map(|parts| stage_parts(parts, &names, level)).unwrap_or_default(),
+        slot_use: explained.slots.into_iter().map(SlotRow::from).collect(),
+        changes: explained.changes.into_iter().map(PlanChange::from).collect(),
         notes: one_host.into_iter().chain(plan.remarks()).chain(plan.notes.iter().cloned()).collect(),
         curve: line([0.001, 0.99].map(|p| times.quantile(p)), point).unwrap_or_default(),
         provenance: provenance_summary(&run.provenance, samples.clock.tick()),
@@ -232,11 +249,21 @@ impl Report for StagesReport {
             provenance: provenance_rows(&self.provenance),
             ..Document::default()
         };
+        let part = |(i, part): (usize, &TimePart)| {
+            (format!("/parts/{i}/critical/share"), part.name.to_string(), part.critical.share)
+        };
+        document.answer.extend(where_it_goes(self.parts.iter().enumerate().map(part).collect()));
         add_deadline(&mut document, self.deadline.as_ref(), self.level());
         document.provenance.push(["spread between whole runs".to_owned(), format!("{:.0}%", 100.0 * self.run_sigma)]);
         document.provenance.push(["error of the fitted times".to_owned(), format!("{:.0}%", 100.0 * self.fit_error)]);
         document.table(self.job_times());
         document.fact_of("job_time", "median", Number::new("/median_s", self.median_s, "s"));
+        let critical = "A run takes as long as its critical path. Each bar is the average time on the critical path of a typical run, in seconds and as \
+                        a share.";
+        let rows = self.parts.iter().map(|part| critical_bar(part.name.to_string(), &part.critical)).collect();
+        let axis = "time on the critical path [s]";
+        document.figure(Figure::bars("critical", "Where the time goes", critical, axis, rows));
+        document.table(changes_table(&self.changes, self.level()));
         let waterfall = "Each bar goes from the launch of a stage's first task to the end of its last task, on average over typical runs; the thin \
                          line is the interval of the end.";
         let rows = self.stages.iter().enumerate().filter_map(bar).collect();
@@ -252,6 +279,7 @@ impl Report for StagesReport {
             add_speculation(&mut document, section, self.level());
         }
         document.table(self.stages());
+        document.table(slots_table(&self.slot_use));
         document
     }
 }

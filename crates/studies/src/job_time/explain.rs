@@ -1,13 +1,11 @@
 //! Explanation of a job's time: waits, changes that would help, and assumptions.
 
-use crate::job_time::by_task::{Ready, SlotUse, traced};
-use crate::job_time::changes::{Change, best_changes, time_without_spread};
+use crate::job_time::by_task::Ready;
+use crate::job_time::chains::SlotUse;
+use crate::job_time::changes::{Change, Changing, best_changes};
 use crate::job_time::job::JobEstimate;
 use crate::mapreduce::Plan;
 use crate::sim::{CriticalPath, GroupShare};
-
-/// Number of tasks above which the critical chains are not followed: every task leaves a trace of about 150 bytes.
-const MOST_TASKS: u64 = 100_000;
 
 /// An explanation of a job's time.
 #[derive(Clone, Debug)]
@@ -39,7 +37,7 @@ pub struct Assumed {
 pub fn explain_job(plan: &Plan, found: &JobEstimate, level: f64) -> Explained {
     let seed = found.simulated.as_ref().map_or(plan.model.seed, |simulated| simulated.run.provenance.seed);
     let exponential = plan.assumes_spread();
-    let without_spread_s = if exponential { time_without_spread(plan, seed) } else { None };
+    let without_spread_s = if exponential { plan.without_spread_s(seed) } else { None };
     let assumed = Assumed { values: plan.assumed_values(), exponential, without_spread_s };
     let critical_path = Err("the job was not simulated".to_owned());
     let mut explained = Explained { critical_path, waits: Vec::new(), slots: Vec::new(), changes: Vec::new(), assumed };
@@ -59,16 +57,11 @@ pub fn explain_job(plan: &Plan, found: &JobEstimate, level: f64) -> Explained {
 impl Explained {
     /// Follows the critical chains of some runs.
     fn follow(&mut self, plan: &Plan, seed: u64) {
-        self.critical_path = match Ready::new(plan) {
-            Ok(ready) if ready.tasks() > MOST_TASKS => {
-                Err("the job has too many tasks to follow each of them".to_owned())
-            }
-            Ok(ready) => {
-                let chains = traced(&ready, &plan.phases_of_job(), seed);
-                (self.waits, self.slots) = (chains.waits, chains.slots);
-                Ok(chains.path)
-            }
-            Err(error) => Err(error.to_string()),
-        };
+        let ready = Ready::new(plan).map_err(|error| error.to_string());
+        self.critical_path =
+            ready.and_then(|ready| ready.chains(&plan.phases_of_job(), seed)).map(|(chains, slots)| {
+                (self.waits, self.slots) = (chains.waits, slots);
+                chains.path
+            });
     }
 }

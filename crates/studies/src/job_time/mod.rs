@@ -8,9 +8,13 @@
 //! ```
 
 mod by_task;
+mod chains;
+mod change_job;
+mod change_stages;
 mod changes;
 mod deadline;
 mod explain;
+mod explain_stages;
 mod fitting;
 mod job;
 mod late;
@@ -22,10 +26,11 @@ mod stages;
 mod states_time;
 mod tasks;
 
-pub use by_task::{SlotUse, WAITS};
+pub use chains::{SlotUse, WAITS};
 pub use changes::Change;
 pub use deadline::DeadlineSection;
 pub use explain::{Assumed, Explained, explain_job};
+pub use explain_stages::{StagePart, StagesExplained, explain_stages};
 pub use fitting::{FitSettings, FittedModel, LogFit, LogFitError};
 pub use job::{
     EstimateMethod, EstimateSettings, ExactJobTime, JobEstimate, REPLICATIONS, estimate_job, job_and_net, job_times,

@@ -35,13 +35,18 @@ pub struct RunningTask {
 /// Times of the finished tasks of the category, of the original or the copy, whichever won.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Finished {
-    /// Times of these tasks, ascending \[s\].
+    /// Times of these tasks, ascending after [`Finished::sort`] \[s\].
     pub times_s: Vec<f64>,
     /// Sum of the times \[s\].
     pub time_sum_s: f64,
     /// Sum of size divided by time \[1/s\].
     pub speed_sum: f64,
+    /// Number of times that are in order, from the first.
+    sorted: usize,
 }
+
+/// Number of new times from which all times are sorted again.
+const MANY: usize = 16;
 
 impl Finished {
     /// Returns the number of finished tasks.
@@ -52,17 +57,31 @@ impl Finished {
     /// Removes all times.
     pub(crate) fn clear(&mut self) {
         self.times_s.clear();
+        self.sorted = 0;
         (self.time_sum_s, self.speed_sum) = (0.0, 0.0);
     }
 
-    /// Adds a finished task.
+    /// Adds a finished task. The times are sorted only when a detector checks, which is rare.
     pub(crate) fn push(&mut self, time_s: f64, size: f64) {
-        let at = self.times_s.partition_point(|&other| other < time_s);
-        self.times_s.insert(at, time_s);
+        self.times_s.push(time_s);
         self.time_sum_s += time_s;
         if time_s > 0.0 {
             self.speed_sum += size / time_s;
         }
+    }
+
+    /// Sorts the times.
+    pub(crate) fn sort(&mut self) {
+        if self.times_s.len() - self.sorted > MANY {
+            self.times_s.sort_by(f64::total_cmp);
+        } else {
+            for new in self.sorted..self.times_s.len() {
+                let time = self.times_s[new];
+                let place = self.times_s[..new].partition_point(|&other| other < time);
+                self.times_s[place..=new].rotate_right(1);
+            }
+        }
+        self.sorted = self.times_s.len();
     }
 
     /// Returns the mean time \[s\]; none without finished tasks.
@@ -162,16 +181,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finished_times_stay_in_order() {
+    fn finished_times_are_in_order_when_sorted() {
         let mut finished = Finished::default();
         assert_eq!((finished.mean_s(), finished.median_s()), (None, None));
         for time in [3.0, 1.0, 2.0] {
             finished.push(time, 1.0);
         }
+        finished.sort();
+        let mut many = Finished::default();
+        (0..40).for_each(|i| many.push(f64::from(7 * i % 40), 1.0));
+        many.sort();
+        assert_eq!(many.times_s, (0..40).map(f64::from).collect::<Vec<_>>());
         assert_eq!(finished.times_s, [1.0, 2.0, 3.0]);
         assert_eq!((finished.mean_s(), finished.median_s()), (Some(2.0), Some(2.0)));
-        finished.push(10.0, 5.0);
-        assert_eq!(finished.median_s(), Some(2.5));
-        assert!((finished.speed_sum - (1.0 / 3.0 + 1.0 + 0.5 + 0.5)).abs() < 1e-12);
+        finished.push(1.5, 5.0);
+        finished.sort();
+        assert_eq!(finished.median_s(), Some(1.75));
+        assert!((finished.speed_sum - (1.0 / 3.0 + 1.0 + 0.5 + 5.0 / 1.5)).abs() < 1e-12);
     }
 }
