@@ -49,18 +49,29 @@ impl Simulator<'_> {
         let all_again = policy.clones || self.world.has_homes();
         let mut first = self.first_waiting();
         self.open_all(first);
+        let mut useless = std::mem::take(&mut self.useless);
+        useless.clear();
         while let Some(Reverse((.., node))) = self.open.pop() {
-            let node = node as usize;
-            let Some(placement) = self.choose(node, policy) else { continue };
-            self.launch(node, placement, policy);
+            let Some(placement) = self.choose(node as usize, policy) else {
+                useless.push(node);
+                continue;
+            };
+            self.launch(node as usize, placement, policy);
             let next = self.first_waiting();
-            if all_again || next != first {
+            if next != first {
                 first = next;
+                useless.clear();
                 self.open_all(first);
-            } else if let Some(open) = self.opened(node, first) {
-                self.open.push(open);
+                continue;
+            }
+            let again = if all_again { useless.drain(..) } else { useless.drain(..0) };
+            for node in again.chain([node]) {
+                if let Some(open) = self.opened(node as usize, first) {
+                    self.open.push(open);
+                }
             }
         }
+        self.useless = useless;
     }
 
     /// Returns the stage whose tasks are launched next; none in a plan of tasks and in a recorded job, whose tasks have homes.

@@ -169,6 +169,8 @@ pub(super) struct Simulator<'w> {
     pub(super) is_open: bool,
     /// Nodes that may have a use for a slot, while slots are filled. Kept to reuse the memory.
     pub(super) open: BinaryHeap<Open>,
+    /// Nodes without a use for their free slots, while slots are filled. Kept to reuse the memory.
+    pub(super) useless: Vec<u32>,
     /// Random words of four attempts, among them the last one.
     pub(super) words: Words,
     /// Work of the first attempt of each task on alike machines, in the last replication; NaN if it was not drawn. All policies need the same \[s\].
@@ -214,6 +216,7 @@ impl<'w> Simulator<'w> {
             freed: Vec::new(),
             is_open: false,
             open: BinaryHeap::new(),
+            useless: Vec::new(),
             words: Words::default(),
             first_work: vec![f64::NAN; if world.known.is_some() { world.tasks.len() } else { 0 }],
             tasks: vec![NEW_TASK; world.tasks.len()],
