@@ -15,6 +15,7 @@ use crate::cli::notes::Failure;
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::plan::{only_whatif, options_refused, read_job};
+use crate::cli::proof::proved;
 use crate::cli::rare::{MOST_WALKS, below};
 use crate::cli::simulate::{end_of, times_s};
 use crate::cli::spn_gc::tell_phases;
@@ -29,7 +30,11 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
         terminal.data(Plan::example_toml())?;
         return Ok(Exit::Success);
     }
-    let plan = match read_job(args.plan.as_deref(), &args.planned, terminal)? {
+    let plan = read_job(args.plan.as_deref(), &args.planned, terminal)?;
+    if plan.deadline_s().is_some() || args.speculation.is_some() {
+        proved(&plan, args.trust.trust_misfit, terminal)?;
+    }
+    let plan = match plan {
         JobPlan::MapReduce(plan) => *plan,
         JobPlan::Stages(plan) => return estimate_stages::run(*plan, args, terminal),
         plan => return Err(only_whatif(&plan, "estimate")),
@@ -75,9 +80,10 @@ fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &
     let effort = args.late_effort.map(|walks| below("--late-effort", walks, MOST_WALKS)).transpose()?;
     let late = effort.filter(|effort| *effort > 0).map(|effort| LateSettings { effort, level: args.run.level });
     let settings = EstimateSettings { method, fold: !args.no_fold, late };
-    let found = estimate_job(&plan, settings, &ensemble, &progress).map_err(|error| estimate_failure(&error))?;
+    let mut found = estimate_job(&plan, settings, &ensemble, &progress).map_err(|error| estimate_failure(&error))?;
     drop(progress);
     tell_phases(&found.phases, terminal);
+    found.own_run.is_trusted = args.trust.trust_misfit;
     let report = estimate_report(&plan, &found, args.run.level);
     let mut report = report.map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?;
     report.add_cost(started.elapsed());

@@ -4,7 +4,7 @@
 use tailspn::job_time::{estimate_stages, stages_stop_rule};
 use tailspn::net::Net;
 use tailspn::plan::PlanError;
-use tailspn::report::{speculation_section, stages_report};
+use tailspn::report::stages_report;
 use tailspn::sim::Ensemble;
 use tailspn::stages::{PlannedJob, SpeculativeCopies, StagePlan, stage_net};
 
@@ -43,10 +43,10 @@ pub(crate) fn run(plan: StagePlan, args: &EstimateArgs, terminal: &Terminal) -> 
         _ => ensemble,
     };
     let found = estimate_stages(plan, &ensemble, args.run.level, &progress);
-    let found = found.map_err(|error| estimate_failure(&error))?;
+    let mut found = found.map_err(|error| estimate_failure(&error))?;
+    found.own_run.is_trusted = args.trust.trust_misfit;
     drop(progress);
-    let section = found.comparison.as_ref().and_then(speculation_section);
-    let report = stages_report(plan, &found.job, &found.times, &found.run, section, args.run.level);
+    let report = stages_report(plan, &found, args.run.level);
     terminal.samples(found.times_s.iter().copied());
     terminal.report(&report, &args.print)?;
     if let (Some(path), Some(format)) = (&args.export, format) {

@@ -54,8 +54,12 @@ pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> 
 /// Prints the report of a model.
 fn printed(model: &FittedModel, args: &FitArgs, terminal: &Terminal) -> Result<Fitted, Failure> {
     let report = match model {
-        FittedModel::Stages(fitted) => terminal.printed(&fit_report(fitted, args.level), &args.print)?,
-        FittedModel::Jobs(all, checked) => terminal.printed(&fit_jobs_report(all, checked), &args.print)?,
+        FittedModel::Stages(fitted, own_run) => {
+            terminal.printed(&fit_report(fitted, own_run, args.level), &args.print)?
+        }
+        FittedModel::Jobs(all, checked, own_run) => {
+            terminal.printed(&fit_jobs_report(all, checked, own_run), &args.print)?
+        }
     };
     Ok(Fitted { report, plan: model.plan_text().map_err(Failure::internal)? })
 }

@@ -33,6 +33,7 @@ mod part;
 mod pictures;
 mod plan;
 mod preparation;
+mod proof;
 mod properties;
 mod query;
 mod question;

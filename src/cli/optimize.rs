@@ -15,6 +15,7 @@ use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::plan::{PlanText, keys_of, only_whatif, options_refused};
+use crate::cli::proof::proved;
 use crate::cli::study::{study_failure, tell_warnings};
 use crate::cli::watch::{Progress, catch_interrupt};
 
@@ -96,6 +97,7 @@ fn size(
     let options: Vec<PlanOption> = foreign.chain(fixed.iter().cloned()).chain(args.planned.options()).collect();
     let job = job.with_all(&options).plan().map_err(|error| options_refused(&error))?;
     let failed = |error| study_failure(error, text.unwrap_or(&PlanText::none()));
+    proved(&job, args.trust.trust_misfit, terminal)?;
     let mut sizing = Sizing::new(job, args.price.clone()).map_err(failed)?;
     let chosen = |wanted: &str| choices.iter().find(|(key, _)| *key == wanted).map(|(_, counts)| counts.to_vec());
     let machines = if is_stages { "job.executors" } else { "cluster.node[0].count" };
@@ -139,6 +141,9 @@ fn search(path: &Path, args: &OptimizeArgs, terminal: &Terminal) -> Result<(Opti
     options.extend(args.planned.options());
     let failed = |error| study_failure(error, &text);
     let mut search = Optimization::planned(plan, path.parent().unwrap_or(Path::new("")), &options).map_err(failed)?;
+    if let Some(job) = search.subject.plan().map_err(failed)? {
+        proved(&job, args.trust.trust_misfit, terminal)?;
+    }
     search.threads = args.threads;
     tell_warnings(&search.warnings, &search.subject, terminal);
     catch_interrupt(terminal);

@@ -13,6 +13,7 @@ use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
 use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::plan::{PlanText, keys_of};
+use crate::cli::proof::proved;
 use crate::cli::question::late_dead_marking;
 use crate::cli::study::{study_failure, tell_warnings};
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
@@ -26,6 +27,9 @@ pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Result<Exit, F
     may_draw(&args.plots, args.force)?;
     let (mut study, plan) = read(path, args, terminal)?;
     tell_warnings(&study.warnings, &study.subject, terminal);
+    if let Some(job) = study.subject.plan().map_err(|error| study_failure(error, &plan))? {
+        proved(&job, args.trust.trust_misfit, terminal)?;
+    }
     study.plan.sweep.seed = args.run.seed.unwrap_or(study.plan.sweep.seed);
     study.method = args.method.0;
     study.subject.set_folding(!args.no_fold);

@@ -14,6 +14,7 @@ use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::plan::{PlanText, keys_of};
+use crate::cli::proof::proved;
 use crate::cli::study::{store_failure, study_failure, tell_warnings};
 use crate::cli::sweep_events::Teller;
 use crate::cli::watch::{catch_interrupt, interrupted};
@@ -33,6 +34,9 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Result<Exit, Failure
     let mut sweep =
         Sweep::planned(plan, path.parent().unwrap_or(Path::new("")), &args.planned.options()).map_err(failed)?;
     tell_warnings(&sweep.warnings, &sweep.subject, terminal);
+    if let Some(job) = sweep.subject.plan().map_err(failed)? {
+        proved(&job, args.trust.trust_misfit, terminal)?;
+    }
     sweep.settings = settings(args);
     sweep.subject.set_folding(!args.no_fold);
     catch_interrupt(terminal);

@@ -16,6 +16,7 @@ use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::pictures::{draw_report, may_draw, may_plot, may_write_picture};
 use crate::cli::plan::{PlanText, options_refused};
+use crate::cli::proof::proved;
 use crate::cli::study::too_little;
 use crate::cli::trace::{load, tell_warnings};
 use crate::cli::values::SweepAxis;
@@ -111,7 +112,9 @@ fn read(path: Option<&Path>, terminal: &Terminal) -> Result<JobPlan, Failure> {
 
 fn of_plan(args: &WhatIfArgs, terminal: &Terminal) -> Result<WhatIf, Failure> {
     let plan = read(args.plan.as_deref(), terminal)?.with_all(&args.planned.options()).plan();
-    WhatIf::of_plan(plan.map_err(|error| options_refused(&error))?).map_err(failure)
+    let plan = plan.map_err(|error| options_refused(&error))?;
+    proved(&plan, args.trust.trust_misfit, terminal)?;
+    WhatIf::of_plan(plan).map_err(failure)
 }
 
 /// The job of a log, under the policies of `--policies`.

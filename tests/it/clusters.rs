@@ -7,7 +7,7 @@ use std::path::Path;
 use tailspn::compile::compile;
 use tailspn::fit::{ObservedRun, fit_stages_alongside, observe};
 use tailspn::job_time::estimate_stages;
-use tailspn::report::{speculation_section, stages_report};
+use tailspn::report::stages_report;
 use tailspn::sim::{Ensemble, Question, run};
 use tailspn::stages::{JobTimes, PlannedJob, RunFactor, SpeculativeCopies, StagePlan, stage_net};
 use tailspn::trace::{ReadOptions, is_log, read};
@@ -238,8 +238,7 @@ fn the_effect_of_copies_is_within_its_interval() {
     ] {
         let plan = StagePlan { speculation: Some(copies), ..plan.clone() };
         let found = estimate_stages(&plan, &ensemble, 0.95, &Unwatched).unwrap();
-        let section = found.comparison.as_ref().and_then(speculation_section);
-        let report = stages_report(&plan, &found.job, &found.times, &found.run, section, 0.95);
+        let report = stages_report(&plan, &found, 0.95);
         let section = report.speculation.unwrap();
         let [low, high] = section.single_runs_s.unwrap();
         let actual = run_of(name).job_s - without.job_s;
@@ -259,8 +258,7 @@ fn on_one_host_copies_change_nothing() {
     let plan = StagePlan { speculation: Some(SpeculativeCopies::default()), ..plan };
     let ensemble = Ensemble { replications: 200, seed: 1, ..Ensemble::default() };
     let found = estimate_stages(&plan, &ensemble, 0.95, &Unwatched).unwrap();
-    let section = found.comparison.as_ref().and_then(speculation_section);
-    let report = stages_report(&plan, &found.job, &found.times, &found.run, section, 0.95);
+    let report = stages_report(&plan, &found, 0.95);
     let section = report.speculation.unwrap();
     assert_eq!((section.copies.value, section.change_s.value), (0.0, 0.0));
     assert!(report.notes.iter().any(|note| note.contains("share one host")), "{:?}", report.notes);

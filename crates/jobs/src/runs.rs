@@ -138,6 +138,30 @@ pub struct JobTimes {
     /// Times of a typical run, ascending.
     bars: Vec<Bar>,
     factor: RunFactor,
+    /// The distribution is wider than the model says, because the model does not reproduce its runs; none if it does.
+    stretch: Option<Stretch>,
+}
+
+/// How much wider a distribution is than the model says: times are as many times as far from the median, on a logarithmic scale.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Stretch {
+    median_s: f64,
+    below: f64,
+    above: f64,
+}
+
+impl Stretch {
+    /// Returns the time of the stretched distribution for a time of the model \[s\].
+    fn outer(self, seconds: f64) -> f64 {
+        let ratio = seconds / self.median_s;
+        self.median_s * ratio.powf(if ratio < 1.0 { self.below } else { self.above })
+    }
+
+    /// Returns the time of the model for a time of the stretched distribution \[s\].
+    fn inner(self, seconds: f64) -> f64 {
+        let ratio = seconds / self.median_s;
+        self.median_s * ratio.powf(1.0 / if ratio < 1.0 { self.below } else { self.above })
+    }
 }
 
 impl JobTimes {
@@ -146,7 +170,7 @@ impl JobTimes {
         bars.retain(|bar| bar.weight > 0.0);
         let all: f64 = bars.iter().map(|bar| bar.weight).sum();
         bars.iter_mut().for_each(|bar| bar.weight /= all);
-        (!bars.is_empty()).then_some(Self { bars, factor })
+        (!bars.is_empty()).then_some(Self { bars, factor, stretch: None })
     }
 
     /// Combines a histogram of simulated times in ticks of `tick` seconds with the factor. Returns `None` without times.
@@ -175,6 +199,21 @@ impl JobTimes {
         Self::of_bars(bars, factor)
     }
 
+    /// Returns the distribution with times that are `below` times as far below the median, and `above` times as far above it, on a logarithmic scale.
+    #[must_use]
+    pub fn stretched(mut self, [below, above]: [f64; 2]) -> Self {
+        self.stretch = None;
+        let stretch = Stretch { median_s: self.quantile(0.5), below, above };
+        self.stretch = ([below, above] != [1.0, 1.0] && stretch.median_s > 0.0).then_some(stretch);
+        self
+    }
+
+    /// Returns the times with another factor between runs.
+    #[must_use]
+    pub fn with_factor(self, factor: RunFactor) -> Self {
+        Self { factor, ..self }
+    }
+
     /// Returns the factor between runs.
     pub fn factor(&self) -> &RunFactor {
         &self.factor
@@ -187,8 +226,12 @@ impl JobTimes {
 
     /// Returns the probability that the job finishes within `seconds`.
     pub fn cdf(&self, seconds: f64) -> f64 {
+        self.within(self.log_of(seconds))
+    }
+
+    /// Returns the probability that the model's job finishes within e^`log` seconds.
+    fn within(&self, log: f64) -> f64 {
         // a sum of weights may be rounded to a number above 1
-        let log = libm::log(seconds.max(0.0));
         self.bars.iter().map(|bar| bar.weight * bar.within(log, &self.factor)).sum::<f64>().clamp(0.0, 1.0)
     }
 
@@ -203,7 +246,7 @@ impl JobTimes {
             let interval = clopper_pearson(done, samples, level).ok();
             return interval.map_or_else(|| Measured::between(mean, None, None), Measured::from);
         }
-        let log = libm::log(seconds.max(0.0));
+        let log = self.log_of(seconds);
         let deviation = |bar: &Bar| bar.weight * (bar.within(log, &self.factor) - mean).powi(2);
         let variance: f64 = self.bars.iter().map(deviation).sum();
         let half = student_quantile(0.5 + 0.5 * level, samples as f64 - 1.0) * (variance / samples as f64).sqrt();
@@ -211,8 +254,20 @@ impl JobTimes {
         Measured { value: mean, doubt, level, samples }
     }
 
+    /// Returns the logarithm of the model's time for a time \[s\].
+    fn log_of(&self, seconds: f64) -> f64 {
+        let seconds = seconds.max(0.0);
+        libm::log(self.stretch.map_or(seconds, |stretch| stretch.inner(seconds)))
+    }
+
     /// Returns the time \[s\] within which the job finishes with probability `p`.
     pub fn quantile(&self, p: f64) -> f64 {
+        let time_s = self.of_model(p);
+        self.stretch.map_or(time_s, |stretch| stretch.outer(time_s))
+    }
+
+    /// Returns the time \[s\] within which the model's job finishes with probability `p`.
+    fn of_model(&self, p: f64) -> f64 {
         let least = self.bars.first().map_or(0.0, |bar| bar.low_s);
         let most = self.bars.last().map_or(0.0, |bar| bar.high_s);
         if self.factor.is_constant() {
@@ -228,13 +283,13 @@ impl JobTimes {
         let reach = (self.factor.scale * student_quantile(p, self.factor.freedom)).exp();
         // the quantile of a product of independent factors is between these two, for p far from the middle; else a search widens them
         let (mut low, mut high) = (least * reach, most * reach);
-        while low > 0.0 && self.cdf(low) > p {
+        while low > 0.0 && self.within(libm::log(low)) > p {
             low *= 0.5;
         }
-        while high > 0.0 && high.is_finite() && self.cdf(high) < p {
+        while high > 0.0 && high.is_finite() && self.within(libm::log(high)) < p {
             high *= 2.0;
         }
-        let (mut low_gap, mut high_gap) = (self.cdf(low) - p, self.cdf(high) - p);
+        let (mut low_gap, mut high_gap) = (self.within(libm::log(low)) - p, self.within(libm::log(high)) - p);
         // regula falsi; if one end stays, its gap counts half (Illinois)
         for _ in 0..200 {
             if high - low <= PRECISION * high || high_gap <= low_gap {
@@ -242,7 +297,7 @@ impl JobTimes {
             }
             let middle = (high - high_gap * (high - low) / (high_gap - low_gap)).clamp(low, high);
             let middle = if middle > low && middle < high { middle } else { f64::midpoint(low, high) };
-            let gap = self.cdf(middle) - p;
+            let gap = self.within(libm::log(middle)) - p;
             if gap < 0.0 {
                 (low, low_gap, high_gap) = (middle, gap, 0.5 * high_gap);
             } else {
@@ -329,6 +384,22 @@ mod tests {
             let exact = f64::from((0..20_000).filter(|&i| time(i) <= 1e7 * part).count() as u32) / 20_000.0;
             assert!((times.cdf(10.0 * part) - exact).abs() < 0.004, "{part}: {} {exact}", times.cdf(10.0 * part));
         }
+    }
+
+    /// Lognormal times around 10 s, stretched to be three times as far below and twice as far above the median.
+    #[test]
+    fn a_stretched_distribution_has_stretched_quantiles_and_their_probabilities() {
+        let spread = RunSpread { sigma: 0.2, degrees_of_freedom: 6.0, runs: 3 };
+        let times = of_times(&[(10.0, 1.0)], RunFactor::new(&spread, 0.1)).unwrap();
+        let wide = times.clone().stretched([3.0, 2.0]);
+        for p in [0.05, 0.25, 0.5, 0.9, 0.95] {
+            let ratio: f64 = times.quantile(p) / 10.0;
+            let exact = 10.0 * ratio.powf(if p < 0.5 { 3.0 } else { 2.0 });
+            assert!((wide.quantile(p) / exact - 1.0).abs() < 1e-6, "{p}");
+            assert!((wide.cdf(exact) - p).abs() < 1e-6 && (wide.done_by(exact, 9, 0.9).value - p).abs() < 1e-6, "{p}");
+        }
+        assert_eq!(times.clone().stretched([1.0, 1.0]), times);
+        assert_eq!(wide.cdf(0.0), 0.0);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use clap::Args;
 use tailspn::mapreduce::{CopySlots, Speculation, Stragglers};
 
 use crate::cli::args::diagnose::at_least_one;
-use crate::cli::args::{LogArgs, Method, PartArgs, PlaceArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs};
+use crate::cli::args::{LogArgs, Method, PartArgs, PlaceArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs, TrustArgs};
 use crate::cli::straggler_values;
 use crate::cli::values;
 
@@ -121,6 +121,8 @@ pub(crate) struct EstimateArgs {
     #[command(flatten)]
     pub(crate) run: RunArgs,
     #[command(flatten)]
+    pub(crate) trust: TrustArgs,
+    #[command(flatten)]
     pub(crate) place: PlaceArgs,
     #[command(flatten)]
     pub(crate) part: PartArgs,
@@ -189,6 +191,8 @@ pub(crate) struct WhatIfArgs {
     /// or `threshold` (in the detector's own unit); if repeated, with all combinations
     #[arg(long, value_name = "AXIS=V1,V2,...", value_parser = values::axis, help_heading = "Run")]
     pub(crate) sweep: Vec<values::SweepAxis>,
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
     #[command(flatten)]
     pub(crate) part: PartArgs,
     #[command(flatten)]

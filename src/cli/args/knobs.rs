@@ -7,7 +7,7 @@ use clap::Args;
 use tailspn::optimize::{Measure, Price};
 
 use crate::cli::args::{
-    ChoiceArgs, LogArgs, PartArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs, SensitivityMethod, UntilArgs,
+    ChoiceArgs, LogArgs, PartArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs, SensitivityMethod, TrustArgs, UntilArgs,
 };
 use crate::cli::values;
 
@@ -75,6 +75,8 @@ pub(crate) struct SensitivityArgs {
     /// Do not fold equal parts of the net
     #[arg(long, help_heading = "Run")]
     pub(crate) no_fold: bool,
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
     #[command(flatten)]
     pub(crate) run: RunArgs,
     #[command(flatten)]
@@ -150,6 +152,8 @@ pub(crate) struct OptimizeArgs {
     /// Threads [default: all cores]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::threads, help_heading = "Run")]
     pub(crate) threads: Option<std::num::NonZeroUsize>,
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
     #[command(flatten)]
     pub(crate) limits: LogArgs,
     #[command(flatten)]

@@ -37,7 +37,7 @@ pub(crate) use diagnose::{DiagnoseArgs, RulesChoice};
 pub(crate) use fit::FitArgs;
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, WhatIfArgs};
 pub(crate) use knobs::{OptimizeArgs, SensitivityArgs};
-pub(crate) use planned::{ChoiceArgs, PlanArgs};
+pub(crate) use planned::{ChoiceArgs, PlanArgs, TrustArgs};
 pub(crate) use plots::{PlotArgs, PlotFormat};
 pub(crate) use query::QueryArgs;
 pub(crate) use rare::RareArgs;

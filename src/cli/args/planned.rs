@@ -6,6 +6,14 @@ use tailspn::plan::{DataSize, PlanOption};
 
 use crate::cli::values;
 
+/// Trust in a plan that does not reproduce its own runs.
+#[derive(Debug, Default, Clone, Copy, Args)]
+pub(crate) struct TrustArgs {
+    /// Answer although the plan does not reproduce the runs that it was fitted to; the answer is then not proved
+    #[arg(long, help_heading = "Run")]
+    pub(crate) trust_misfit: bool,
+}
+
 /// Values that replace the plan's, except the numbers of machines.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "In place of the plan's values")]

@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use tailspn::share::Shard;
 
-use crate::cli::args::{PlaceArgs, PlanArgs, PlotArgs, PrintArgs};
+use crate::cli::args::{PlaceArgs, PlanArgs, PlotArgs, PrintArgs, TrustArgs};
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -72,6 +72,8 @@ pub(crate) struct SweepArgs {
     /// Confidence level of all intervals
     #[arg(long, value_name = "LEVEL", default_value = "0.95", allow_hyphen_values = true, value_parser = values::share, help_heading = "Run")]
     pub(crate) level: f64,
+    #[command(flatten)]
+    pub(crate) trust: TrustArgs,
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
     /// Print events to standard error as JSON lines (described in docs/json.md), instead of a progress bar

@@ -30,6 +30,12 @@ impl FittedJob {
         if let Some(run) = &self.plan.run {
             text += &format!("\n[run]                         # how whole runs differ\n{}", toml::to_string(run)?);
         }
+        for job in &self.plan.proof {
+            text += &format!(
+                "\n[[proof]]                     # a job that the plan has to reproduce\n{}",
+                toml::to_string(job)?
+            );
+        }
         Ok(text)
     }
 

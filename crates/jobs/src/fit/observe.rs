@@ -3,8 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::fit::replay_policies::{copies_of, speculation_of};
 use crate::fit::sources::{Reading, Source, sources};
 use crate::fit::workers::{free_at, workers_of};
+use crate::stages::SpeculativeCopies;
 use crate::trace::{Attempt, Format, Job, JobTrace, Metric, Moment, Stage, StageId};
 
 /// Bytes per MB.
@@ -125,6 +127,8 @@ pub struct ObservedStage {
     pub setup_s: f64,
     /// True if its tasks read the job's input rather than a shuffle.
     pub reads_input: bool,
+    /// Time from the first launch to the last end \[s\].
+    pub took_s: f64,
     /// Tasks, in the order of their launch.
     pub tasks: Vec<ObservedTask>,
 }
@@ -156,6 +160,8 @@ pub struct ObservedRun {
     pub job_s: f64,
     /// Time from the end of the last task to the last completion of a job \[s\].
     pub end_s: f64,
+    /// The settings of speculative copies, if they were on.
+    pub speculation: Option<SpeculativeCopies>,
     /// The stages, in the order of their submission.
     pub stages: Vec<ObservedStage>,
     /// Oddities.
@@ -224,6 +230,7 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
         gpus: GPU_KEYS.map(|key| application.number(key).filter(|amount| *amount > 0.0)),
         job_s: end.seconds_since(start),
         end_s: end.seconds_since(last).max(0.0),
+        speculation: speculation_of(application).map(copies_of),
         stages,
         notes,
         log,
@@ -270,6 +277,7 @@ fn stages_of(
             after,
             setup_s,
             reads_input,
+            took_s: span.last_end.seconds_since(span.first_launch).max(0.0),
             tasks,
         });
     }

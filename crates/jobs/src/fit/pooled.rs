@@ -12,7 +12,7 @@ use crate::fit::observe::FitError;
 use crate::fit::observed_job::ObservedJob;
 use crate::fit::test_job::{FittedJob, FittedValue, fit_job};
 use crate::fit::waits::STARTING_MB;
-use crate::mapreduce::{Phase, PhaseLaw, Plan, spn_gc};
+use crate::mapreduce::{LoggedJob, Phase, PhaseLaw, Plan, spn_gc};
 
 /// A plan fitted to several jobs.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,12 +36,14 @@ pub fn fit_jobs(
 ) -> Result<FittedJobs, FitError> {
     let fit = |(i, job): (usize, &ObservedJob)| fit_job(job, conf, input_mb.get(i).copied(), level);
     let jobs: Vec<FittedJob> = jobs.iter().enumerate().map(fit).collect::<Result<_, _>>()?;
+    let proof: Vec<LoggedJob> = jobs.iter().map(FittedJob::logged).collect();
     let largest = jobs.iter().max_by(|a, b| a.plan.job.input_mb.total_cmp(&b.plan.job.input_mb));
-    let fitted = match (largest, &jobs[..]) {
+    let mut fitted = match (largest, &jobs[..]) {
         (None, _) => return Err(FitError::NoLog),
         (Some(_), [only]) => only.clone(),
         (Some(largest), _) => Pool { jobs: &jobs, fitted: largest.clone() }.pooled(),
     };
+    fitted.plan.proof = proof;
     Ok(FittedJobs { fitted, jobs })
 }
 

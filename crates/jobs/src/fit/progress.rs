@@ -384,6 +384,7 @@ impl RunProgress {
                 after: after.collect(),
                 setup_s: stage.setup_s,
                 reads_input: false,
+                took_s: 0.0,
                 tasks,
             }
         };
@@ -402,6 +403,7 @@ impl RunProgress {
             partitions: self.partitions,
             job_s: self.elapsed_s.unwrap_or(0.0),
             end_s: 0.0,
+            speculation: None,
             stages,
             notes: Vec::new(),
         };

@@ -23,6 +23,15 @@ pub fn speculation_of(application: &Application) -> Option<Speculation> {
     on.then(|| (setting("multiplier"), setting("quantile")))
 }
 
+/// Returns the settings of speculative copies with Spark's defaults where the application has none.
+pub(super) fn copies_of((multiplier, quantile): Speculation) -> SpeculativeCopies {
+    let default = SpeculativeCopies::default();
+    SpeculativeCopies {
+        multiplier: multiplier.unwrap_or(default.multiplier),
+        quantile: quantile.unwrap_or(default.quantile),
+    }
+}
+
 fn spark(name: &str, multiplier: f64, quantile: f64) -> PolicyPlan {
     PolicyPlan {
         name: Some(name.to_owned()),

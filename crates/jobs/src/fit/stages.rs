@@ -11,13 +11,13 @@ use crate::fit::fitted::{FittedRun, FittedStage, FittedStages};
 use crate::fit::law::best_law;
 use crate::fit::line::{Line, has_slope, median, weight};
 use crate::fit::notes::Fitting;
-use crate::fit::observe::{FitError, ObservedRun, ObservedTask};
+use crate::fit::observe::{FitError, ObservedRun, ObservedStage, ObservedTask};
 use crate::fit::scaling::{Scaling, scaling, small_tasks};
 use crate::fit::sharing::{SharingEvidence, Slower, at_usual_load, load, told, usual_load};
 use crate::fit::tail::{MOST_RATIO, Tails};
 use crate::fit::task_time::{Row, Times, errors, fit_times};
 use crate::mapreduce::PhaseLaw;
-use crate::stages::{JobSize, MeasuredRange, RunSpread, Sharing, StagePlan, StageSpec, TaskTime};
+use crate::stages::{JobSize, LoggedRun, MeasuredRange, RunSpread, Sharing, StagePlan, StageSpec, TaskTime};
 
 /// Rounds of fitting stages and runs in turn.
 const ROUNDS: usize = 8;
@@ -73,6 +73,7 @@ pub fn fit_stages_alongside(runs: &[ObservedRun], others: &[ObservedRun]) -> Res
         run: spread(&fit.factors),
         sharing: Some(Sharing { start_s: fit.start_s(), ..sharing }),
         measured_range: Some(seen_of(runs)),
+        proof: runs.iter().map(logged).collect(),
         stage: stages.iter().map(|stage| stage.spec.clone()).collect(),
         ..StagePlan::default()
     };
@@ -161,6 +162,10 @@ fn rounded(mut plan: StagePlan) -> StagePlan {
     if let Some(seen) = &mut plan.measured_range {
         numbers.extend([&mut seen.min_input_mb, &mut seen.max_input_mb]);
     }
+    for run in &mut plan.proof {
+        numbers.extend([&mut run.job_s, &mut run.input_mb]);
+        numbers.extend(run.stages_s.iter_mut().chain(&mut run.longest_s));
+    }
     for stage in &mut plan.stage {
         numbers.extend([&mut stage.setup_s, &mut stage.small_mb, &mut stage.warming, &mut stage.busy, &mut stage.gpu]);
         for amount in [&mut stage.tasks, &mut stage.data_mb] {
@@ -183,6 +188,23 @@ fn rounded(mut plan: StagePlan) -> StagePlan {
         *number = format!("{number:.3e}").parse().unwrap_or(*number);
     }
     plan
+}
+
+/// Returns what a run proves.
+fn logged(run: &ObservedRun) -> LoggedRun {
+    let longest = |stage: &ObservedStage| stage.tasks.iter().map(|task| task.wall_s).fold(0.0, f64::max);
+    LoggedRun {
+        log: run.log.clone(),
+        job_s: run.job_s,
+        input_mb: run.input_mb,
+        executors: run.executors,
+        cores: run.cores,
+        hosts: run.hosts,
+        partitions: run.partitions,
+        speculation: run.speculation,
+        stages_s: run.stages.iter().map(|stage| stage.took_s).collect(),
+        longest_s: run.stages.iter().map(longest).collect(),
+    }
 }
 
 /// Returns the evidence from the runs of one program for the three powers by which times grow with the load of a host.
@@ -467,6 +489,7 @@ mod tests {
             after,
             setup_s: 0.25 * factor,
             reads_input,
+            took_s: 0.0,
             tasks,
         };
         ObservedRun {
@@ -482,6 +505,7 @@ mod tests {
             partitions: Some(8),
             job_s: 0.0,
             end_s: 0.05 * factor,
+            speculation: None,
             stages: vec![stage(0, vec![], true, first), stage(1, vec![0], false, second)],
             notes: Vec::new(),
         }

@@ -16,7 +16,7 @@ use crate::fit::hadoop_conf::{HadoopConf, Setting};
 use crate::fit::observe::FitError;
 use crate::fit::observed_job::{ObservedJob, ObservedMap, ObservedReduce};
 use crate::fit::waits::STARTING_MB;
-use crate::mapreduce::{DISTRIBUTION, MEASURED, Plan, Residual};
+use crate::mapreduce::{DISTRIBUTION, LoggedJob, MEASURED, Plan, Residual};
 use crate::runs::RunSpread;
 
 /// Minimum data \[MB\] of a task that determines a rate. With less data, opening files and connections takes longer.
@@ -75,6 +75,18 @@ impl FittedJob {
             self.values.push(FittedValue { key, value, interval: None, from: from.clone() });
         }
         self.plan.residual = residual;
+    }
+
+    /// Returns what the job proves.
+    pub(super) fn logged(&self) -> LoggedJob {
+        let job = &self.plan.job;
+        LoggedJob {
+            log: format!("{} {}", self.log, self.id),
+            job_s: self.run_s,
+            input_mb: job.input_mb,
+            split_mb: job.split_mb,
+            reduces: job.reduces,
+        }
     }
 
     /// Adds the spread between whole runs to the plan.

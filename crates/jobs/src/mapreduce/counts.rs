@@ -1,9 +1,20 @@
 //! Numbers that follow from a plan: tasks, workers, slots and waves, and the waits of the framework, which grow with the waves.
 
+use crate::mapreduce::logged::LoggedJob;
 use crate::mapreduce::params::{Node, Plan};
 use crate::mapreduce::spn_gc;
 
 impl Plan {
+    /// Returns the plan at the size of a job, without anything that the user added to the plan.
+    #[must_use]
+    pub fn at_job(&self, job: &LoggedJob) -> Self {
+        let mut plan = self.clone();
+        (plan.job.input_mb, plan.job.split_mb, plan.job.reduces) = (job.input_mb, job.split_mb, job.reduces);
+        plan.job.deadline_s = None;
+        (plan.stragglers, plan.speculation) = (None, None);
+        plan
+    }
+
     /// Returns M, the number of map tasks \[PESARO15, Eq. 5\], or `phases.maps` if given. Exact for a plan without problems.
     pub fn maps(&self) -> u64 {
         let given = self.phases.as_ref().and_then(|phases| phases.maps);

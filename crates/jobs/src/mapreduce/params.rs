@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cluster::PolicyPlan;
 use crate::mapreduce::framework::{Framework, Residual};
+use crate::mapreduce::logged::LoggedJob;
 use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_law::PhaseLaw;
 use crate::mapreduce::speculation::Speculation;
@@ -43,6 +44,9 @@ pub struct Plan {
     /// Phase means given directly, instead of `profile`. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phases: Option<GivenPhases>,
+    /// The jobs that the plan was fitted to. Before an answer, the plan is checked on them. Default none, so nothing proves the plan.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub proof: Vec<LoggedJob>,
     /// Slow nodes that tasks may draw. Default none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stragglers: Option<Stragglers>,

@@ -86,8 +86,34 @@ impl StagePlan {
             to.section = format!("stage[{i}]");
             check_stage(i, stage, self, &mut to);
         }
+        self.check_proof(&mut to);
         check_policies(&self.policy, &[], &mut to);
         to.problems
+    }
+
+    fn check_proof(&self, to: &mut Checker) {
+        for (i, run) in self.proof.iter().enumerate() {
+            to.section = format!("proof[{i}]");
+            positive(to, "job_s", run.job_s);
+            positive(to, "input_mb", run.input_mb);
+            to.count("executors", run.executors.into(), "executors", 1, MAX_TASKS.into());
+            let slots = u64::from(run.executors) * u64::from(run.cores);
+            to.count("cores", slots, "cores of all executors", 1, MAX_TASKS.into());
+            to.count("hosts", run.hosts.into(), "hosts", 1, MAX_TASKS.into());
+            for (key, times) in [("stages_s", &run.stages_s), ("longest_s", &run.longest_s)] {
+                let (count, stages) = (times.len(), self.stage.len());
+                if count > 0 && count != stages {
+                    to.add(key, format!("{count} times for {stages} stages"));
+                }
+                times.iter().for_each(|time_s| not_negative(to, key, *time_s));
+            }
+            for stage in &self.stage {
+                let tasks = stage.tasks.at(run.input_mb);
+                if tasks.is_nan() || tasks > f64::from(MAX_TASKS) {
+                    to.add("input_mb", format!("{tasks} tasks at this input; at most {MAX_TASKS} are allowed"));
+                }
+            }
+        }
     }
 
     fn check_seen(&self, to: &mut Checker) {

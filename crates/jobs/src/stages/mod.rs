@@ -46,5 +46,7 @@ pub use check::{MAX_STAGES, MAX_TASKS};
 pub use job::{job_of, spark_policies};
 pub use net::{StageNet, stage_net};
 pub use permits::{GpuTask, GpuTimes, share_gpus};
-pub use plan::{Amount, JobSize, MeasuredRange, Power, Sharing, SpeculativeCopies, StagePlan, StageSpec, TaskTime};
+pub use plan::{
+    Amount, JobSize, LoggedRun, MeasuredRange, Power, Sharing, SpeculativeCopies, StagePlan, StageSpec, TaskTime,
+};
 pub use planned::{FAR, PlannedJob, PlannedStage, SharedGpus, Wave, far_error};

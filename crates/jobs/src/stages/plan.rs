@@ -35,6 +35,9 @@ pub struct StagePlan {
     /// The range of the runs that the plan was fitted to. Default: unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured_range: Option<MeasuredRange>,
+    /// The runs that the plan was fitted to. Before an answer, the plan is checked on them. Default: none, so nothing proves the plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub proof: Vec<LoggedRun>,
     /// The stages; a stage can wait only for stages that precede it in the plan.
     pub stage: Vec<StageSpec>,
     /// Straggler policies that `whatif` compares. Default: no speculation, and the settings of `[speculation]`; without
@@ -155,6 +158,38 @@ pub struct MeasuredRange {
     pub min_slots: u32,
     /// Maximum number of slots.
     pub max_slots: u32,
+}
+
+/// A run that a plan was fitted to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct LoggedRun {
+    /// The log.
+    #[serde(default)]
+    pub log: String,
+    /// Time of the run, from the first submission to the last completion \[s\], > 0.
+    pub job_s: f64,
+    /// Data that it read \[MB\], > 0.
+    pub input_mb: f64,
+    /// Its executors, >= 1.
+    pub executors: u32,
+    /// Tasks that an executor ran at a time, >= 1.
+    pub cores: u32,
+    /// Hosts that the executors shared, >= 1.
+    pub hosts: u32,
+    /// Its partitions of a shuffle. Default: as in `[job]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partitions: Option<u32>,
+    /// Its speculative copies. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speculation: Option<SpeculativeCopies>,
+    /// Time of each stage, from the launch of its first task to the end of its last \[s\].
+    #[serde(default)]
+    pub stages_s: Vec<f64>,
+    /// Time of the longest task of each stage \[s\].
+    #[serde(default)]
+    pub longest_s: Vec<f64>,
 }
 
 /// An amount that grows with the input: `fixed + per_mb · input`.

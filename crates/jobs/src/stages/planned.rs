@@ -1,7 +1,7 @@
 //! A plan at one size: the tasks of each stage, and their mean times.
 
 use crate::mapreduce::{PhaseLaw, SlowTasks, Stragglers};
-use crate::stages::plan::{MeasuredRange, Sharing, StagePlan, StageSpec};
+use crate::stages::plan::{LoggedRun, MeasuredRange, Sharing, StagePlan, StageSpec};
 
 /// Number of tasks of a slot with a separate mean time; later tasks share one mean.
 const RANKS: u32 = 12;
@@ -268,6 +268,21 @@ impl Load {
 const ASSUMED_ERROR: f64 = 0.45;
 
 impl StagePlan {
+    /// Returns the plan at the size, on the cluster and with the policy of a run, without anything that the user added to the plan.
+    #[must_use]
+    pub fn at_run(&self, run: &LoggedRun) -> Self {
+        let mut plan = self.clone();
+        plan.job.input_mb = run.input_mb;
+        plan.job.executors = run.executors;
+        plan.job.cores = run.cores;
+        plan.job.hosts = Some(run.hosts);
+        plan.job.partitions = run.partitions.or(plan.job.partitions);
+        plan.job.deadline_s = None;
+        plan.speculation = run.speculation;
+        plan.stragglers = None;
+        plan
+    }
+
     /// Returns the number of hosts shared by the executors: the plan's number; or else the number that keeps the observed executors per host; or else
     /// one for each executor.
     pub fn hosts(&self) -> u32 {

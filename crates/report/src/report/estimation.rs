@@ -12,7 +12,7 @@ use crate::job_time::{
 use crate::plan::{JobPlan, Planned, Planning};
 use crate::report::job::{JobReport, estimate_report};
 use crate::report::json::JsonError;
-use crate::report::stages::{StagesReport, speculation_section, stages_report};
+use crate::report::stages::{StagesReport, stages_report};
 use crate::sim::{Ensemble, Unwatched, Watch};
 
 /// A job whose time can be estimated: a plan, with or without options.
@@ -153,8 +153,7 @@ impl<'a> Estimation<'a> {
                     self.ensemble.stop = Some(stages_stop_rule(&plan, REPLICATIONS));
                 }
                 let found = estimate_stages(&plan, &self.ensemble, level, self.watch)?;
-                let copies = found.comparison.as_ref().and_then(speculation_section);
-                let report = stages_report(&plan, &found.job, &found.times, &found.run, copies, level);
+                let report = stages_report(&plan, &found, level);
                 Kind::Stages(Box::new((found, report)))
             }
             plan @ JobPlan::Tasks(_) => {

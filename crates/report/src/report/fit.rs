@@ -6,9 +6,11 @@ use crate::document::parts::{cut, notes_table};
 use crate::document::{Column, Document, Figure, Number, Piece, Report, Table};
 use crate::estimate::Measured;
 use crate::fit::{FittedRun, FittedStage, FittedStages};
+use crate::job_time::OwnRun;
 use crate::mapreduce::LawKind;
 use crate::report::bar_rows::{BarRow, MOST};
 use crate::report::number::{counted, plain};
+use crate::report::own_run::OwnRunSection;
 use crate::stages::{StagePlan, TaskTime};
 use crate::sweep::Ends;
 
@@ -60,6 +62,9 @@ pub struct FitReport {
     pub stages: Vec<FitStageRow>,
     /// The runs.
     pub runs: Vec<FittedRun>,
+    /// The check of the plan on the runs.
+    #[serde(default)]
+    pub own_run: OwnRunSection,
     /// Values that the logs could not determine.
     pub notes: Vec<String>,
     /// The plan.
@@ -67,8 +72,9 @@ pub struct FitReport {
 }
 
 /// Reports the result of a fit, with intervals at `level`.
-pub fn fit_report(fitted: &FittedStages, level: f64) -> FitReport {
+pub fn fit_report(fitted: &FittedStages, own_run: &OwnRun, level: f64) -> FitReport {
     FitReport {
+        own_run: OwnRunSection::from(own_run),
         name: fitted.plan.job.name.clone(),
         level,
         run_sigma: fitted.plan.run.sigma,
@@ -134,7 +140,9 @@ impl FitReport {
         let tasks = self.stages.iter().map(|stage| stage.tasks).fold(0, usize::saturating_add);
         let counts = [(self.stages.len(), "stage"), (tasks, "task"), (self.runs.len(), "run")];
         let [stages, tasks, runs] = counts.map(|(number, noun)| counted(number as u128, noun));
-        let mut pieces: Vec<Piece> = vec![format!("{stages} with {tasks} in {runs}.").into()];
+        let mut pieces = self.own_run.warning();
+        pieces.push(format!("{stages} with {tasks} in {runs}.").into());
+        pieces.extend(self.own_run.sentence());
         let width = |stage: &FitStageRow| stage.warm_s.half_width().unwrap_or(0.0) / stage.warm_s.value;
         let sized = self.stages.iter().enumerate().filter(|(_, stage)| stage.warm_s.value > 0.0);
         if let Some((i, stage)) = sized.max_by(|(_, a), (_, b)| width(a).total_cmp(&width(b))) {

@@ -5,10 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::document::parts::notes_table;
 use crate::document::{Column, Document, Number, Piece, Report, Table};
 use crate::fit::{FittedJob, FittedJobs};
-use crate::job_time::CheckedFit;
+use crate::job_time::{CheckedFit, OwnRun};
 use crate::mapreduce::Plan;
 use crate::report::json::Word;
 use crate::report::number::counted;
+use crate::report::own_run::OwnRunSection;
 
 /// A value of the plan that the log or the configuration determines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,6 +71,9 @@ pub struct FitJobReport {
     /// The jobs with the plan's estimates, if the plan was fitted to several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<FitJobRun>,
+    /// The check of the plan on the jobs.
+    #[serde(default)]
+    pub own_run: OwnRunSection,
     /// Confidence level of the intervals.
     pub level: f64,
     /// The values.
@@ -81,7 +85,7 @@ pub struct FitJobReport {
 }
 
 /// Returns the report of a fit to several jobs, with the plan's estimate at the size of each job.
-pub fn fit_jobs_report(fitted: &FittedJobs, checked: &[CheckedFit]) -> FitJobReport {
+pub fn fit_jobs_report(fitted: &FittedJobs, checked: &[CheckedFit], own_run: &OwnRun) -> FitJobReport {
     let run = |(job, checked): (&FittedJob, &CheckedFit)| FitJobRun {
         log: job.log.clone(),
         id: job.id.clone(),
@@ -94,6 +98,7 @@ pub fn fit_jobs_report(fitted: &FittedJobs, checked: &[CheckedFit]) -> FitJobRep
     let jobs: Vec<FitJobRun> = fitted.jobs.iter().zip(checked).map(run).collect();
     let largest = jobs.iter().find(|job| job.input_mb.to_bits() == fitted.fitted.plan.job.input_mb.to_bits());
     let report = fit_job_report(&fitted.fitted, largest.map(|job| job.estimate_s));
+    let report = FitJobReport { own_run: OwnRunSection::from(own_run), ..report };
     if jobs.len() > 1 { FitJobReport { jobs, ..report } } else { report }
 }
 
@@ -117,6 +122,7 @@ pub fn fit_job_report(fitted: &FittedJob, estimate_s: Option<f64>) -> FitJobRepo
         estimate_s: estimate_s.map(|estimate_s| estimate_s + residual_s),
         residual_s,
         jobs: Vec::new(),
+        own_run: OwnRunSection::default(),
         level: fitted.level,
         values: fitted.values.iter().map(row).collect(),
         notes: fitted.notes.clone(),
@@ -132,7 +138,7 @@ impl Report for FitJobReport {
             kind: "fit of a MapReduce job",
             title: self.name.clone(),
             question: "Values of the job's plan from the log, with intervals.".to_owned(),
-            answer: if self.jobs.is_empty() { self.answer_of_one() } else { self.answer_of_several() },
+            answer: self.answer(),
             plan: toml::to_string(&self.plan).unwrap_or_default(),
             provenance: vec![["log".to_owned(), self.log.clone()], ["job".to_owned(), self.id.clone()]],
             ..Document::default()
@@ -153,6 +159,13 @@ impl Report for FitJobReport {
 impl FitJobReport {
     fn values_from(&self) -> String {
         format!("{} of the plan from {}", counted(self.values.len() as u128, "value"), self.id)
+    }
+
+    fn answer(&self) -> Vec<Piece> {
+        let mut pieces = self.own_run.warning();
+        pieces.extend(if self.jobs.is_empty() { self.answer_of_one() } else { self.answer_of_several() });
+        pieces.extend(self.own_run.sentence());
+        pieces
     }
 
     fn answer_of_one(&self) -> Vec<Piece> {

@@ -14,6 +14,7 @@ use crate::report::explained::{AssumedSection, CriticalShare, PlanChange, SlotRo
 use crate::report::json::Word;
 use crate::report::method::{AnswerMethod, ExactBy, UsedMethod};
 use crate::report::next_run::NextRun;
+use crate::report::own_run::OwnRunSection;
 use crate::report::passage::{line, passage_section};
 use crate::report::points::{CdfPoint, QUANTILES, QuantilePoint};
 use crate::report::summary::{ProvenanceSummary, Row, float_mean, group_rows, provenance_summary};
@@ -137,6 +138,9 @@ pub struct JobReport {
     pub analytic: Option<AnalyticSummary>,
     /// Reason why there is no job time by formula, if one was requested.
     pub no_analytic: Option<String>,
+    /// The check of the plan on the jobs that it was fitted to.
+    #[serde(default)]
+    pub own_run: OwnRunSection,
     /// Reason why there is no critical path, if the job was simulated.
     pub no_critical: Option<String>,
     /// Slot-seconds, waste, copies and energy of a job with stragglers or copies that was simulated; otherwise empty.
@@ -249,6 +253,7 @@ pub fn job_report(plan: &Plan, phases: &JobPhases, level: f64) -> JobReport {
         job_time: None,
         analytic: None,
         no_analytic: None,
+        own_run: OwnRunSection::default(),
         no_critical: None,
         attempts: Vec::new(),
         time_cost: None,
@@ -283,6 +288,11 @@ pub fn estimate_report(plan: &Plan, found: &JobEstimate, level: f64) -> Result<J
     report.phases.iter_mut().zip(rows.phases).for_each(|(row, critical)| row.critical = critical);
     (report.waits, report.slot_use) = (rows.waits, rows.slots);
     (report.changes, report.assumed) = (rows.changes, rows.assumed);
+    report.own_run = OwnRunSection::from(&found.own_run);
+    if found.own_run.forbids_advice() {
+        // no advice rests on a model that does not reproduce its own runs
+        report.changes.clear();
+    }
     report.next_run = plan.run.as_ref().zip(found.next_run.as_ref()).map(|(run, times)| NextRun::new(times, run));
     report.deadline = plan.job.deadline_s.map(|deadline_s| found.deadline(deadline_s, level));
     report.add_method();

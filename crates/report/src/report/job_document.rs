@@ -41,6 +41,10 @@ impl Report for JobReport {
         if let Some(next) = &self.next_run {
             next.add_to(&mut document);
         }
+        let mut warned = self.own_run.warning();
+        warned.append(&mut document.answer);
+        document.answer = warned;
+        document.answer.extend(self.own_run.sentence());
         add_deadline(&mut document, self.deadline.as_ref(), self.level);
         document.answer.extend(self.assumed.sentence(MEASURED.len()));
         document.remarks.extend(partial(self.partial, self.replications));

@@ -88,6 +88,7 @@ mod next_run;
 pub(crate) mod number;
 mod optimize;
 mod optimize_document;
+mod own_run;
 pub(crate) mod passage;
 pub(crate) mod picture;
 #[cfg(feature = "plots")]
@@ -186,6 +187,7 @@ pub use net_question::{Condition, NetGoal, NetQuestion};
 pub use next_run::{NextRun, StageQuantile};
 pub use number::{count, counted, duration, plain, quantile_name, within};
 pub use optimize::{LookRow, OptimizeAnswer, OptimizeReport, optimize_report, sizing_report};
+pub use own_run::{MissedStageRow, OwnRunRow, OwnRunSection, OwnRunVerdict, misfit};
 pub use passage::{PassageSection, completion_section, fixed_delay_section, passage_section};
 pub use picture::{Mark, histogram_text};
 #[cfg(feature = "png")]
@@ -214,7 +216,7 @@ pub use solve_numbers::{
 };
 pub use solved_net::{MOST_COVERED, SolveSettings, SolvedNet};
 pub use solving::solve_net;
-pub use stages::{SpeculationSection, StageTimes, StagesReport, speculation_section, stages_report};
+pub use stages::{SpeculationSection, StageTimes, StagesReport, stages_report};
 pub use steady::{RareTransition, SteadyReport, SteadyRow, SteadySettings, steady_report};
 pub use structure::{
     BoundRow, DeadlockRow, Entry, FlowRow, FlowRows, Matrices, Sections, SetRow, SetRows, StructureReport,

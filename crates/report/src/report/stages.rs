@@ -8,7 +8,7 @@ use crate::cluster::detect::DetectorPlan;
 use crate::document::parts::{add_times, ends, partial, provenance_rows, seconds_text};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Report, Show, Table};
 use crate::estimate::{Measured, student_quantile};
-use crate::job_time::{DeadlineSection, explain_stages, few_late_runs};
+use crate::job_time::{DeadlineSection, StagesEstimate, StagesExplained, explain_stages, few_late_runs};
 use crate::report::bar_rows::BarRow;
 use crate::report::deadline::add_deadline;
 use crate::report::distribution::mean_time;
@@ -17,12 +17,12 @@ use crate::report::explained::{
 };
 use crate::report::next_run::{PREDICTION, StageQuantile, predicted, prediction, prediction_interval, quantile_rows};
 use crate::report::number::{counted, plain};
+use crate::report::own_run::OwnRunSection;
 use crate::report::passage::line;
 use crate::report::points::CdfPoint;
 use crate::report::summary::{ProvenanceSummary, provenance_summary};
 use crate::report::times::Times;
-use crate::sim::Run;
-use crate::stages::{JobTimes, PlannedJob, StagePlan};
+use crate::stages::StagePlan;
 
 /// Probabilities whose quantiles are shown.
 const QUANTILES: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95];
@@ -75,7 +75,7 @@ pub struct SpeculationSection {
 
 /// Returns the effect of speculative copies, from a comparison of no copies with Spark's policy; `None` if that policy
 /// is missing.
-pub fn speculation_section(comparison: &Comparison) -> Option<SpeculationSection> {
+fn speculation_section(comparison: &Comparison) -> Option<SpeculationSection> {
     let none = comparison.policies.get(comparison.baseline)?;
     let row = comparison.policies.iter().find(|row| row.job_change.is_some())?;
     let DetectorPlan::Spark(spark) = row.policy.detector else { return None };
@@ -133,6 +133,9 @@ pub struct StagesReport {
     pub partial: bool,
     /// The stages of a typical run without copies.
     pub stages: Vec<StageTimes>,
+    /// The check of the plan on the runs that it was fitted to.
+    #[serde(default)]
+    pub own_run: OwnRunSection,
     /// The parts of the time of a typical run, on its critical path; empty if they are unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<TimePart>,
@@ -155,16 +158,13 @@ pub struct StagesReport {
 }
 
 /// Reports the result of an estimate; `level` applies to the simulation's intervals.
-pub fn stages_report(
-    plan: &StagePlan,
-    job: &PlannedJob,
-    times: &JobTimes,
-    run: &Run,
-    speculation: Option<SpeculationSection>,
-    level: f64,
-) -> StagesReport {
+pub fn stages_report(plan: &StagePlan, found: &StagesEstimate, level: f64) -> StagesReport {
+    let StagesEstimate { job, run, times, .. } = found;
+    let speculation = found.comparison.as_ref().and_then(speculation_section);
     let samples = &run.samples;
-    let explained = explain_stages(plan, job, run.provenance.seed, level);
+    // no advice rests on a model that does not reproduce its own runs
+    let explained = (!found.own_run.forbids_advice()).then(|| explain_stages(plan, job, run.provenance.seed, level));
+    let StagesExplained { parts, slots, changes } = explained.unwrap_or_else(StagesExplained::nothing);
     let names: Vec<String> = job.stages.iter().map(|stage| stage.name.clone()).collect();
     let stages = job.stages.iter().zip(&samples.groups).map(|(stage, seen)| StageTimes {
         name: stage.name.clone(),
@@ -209,9 +209,10 @@ pub fn stages_report(
         }),
         partial: run.provenance.cut_short,
         stages: stages.collect(),
-        parts: explained.parts.map(|parts| stage_parts(parts, &names, level)).unwrap_or_default(),
-        slot_use: explained.slots.into_iter().map(SlotRow::from).collect(),
-        changes: explained.changes.into_iter().map(PlanChange::from).collect(),
+        own_run: OwnRunSection::from(&found.own_run),
+        parts: parts.map(|parts| stage_parts(parts, &names, level)).unwrap_or_default(),
+        slot_use: slots.into_iter().map(SlotRow::from).collect(),
+        changes: changes.into_iter().map(PlanChange::from).collect(),
         notes: one_host.into_iter().chain(plan.remarks()).chain(plan.notes.iter().cloned()).collect(),
         curve: line([0.001, 0.99].map(|p| times.quantile(p)), point).unwrap_or_default(),
         provenance: provenance_summary(&run.provenance, samples.clock.tick()),
@@ -242,13 +243,15 @@ impl Report for StagesReport {
                 counted(self.cores, "core"),
                 counted(u64::from(self.executors) * u64::from(self.cores), "slot")
             ),
-            answer: prediction("", self.prediction_level, self.prediction_s, self.median_s),
+            answer: self.own_run.warning(),
             remarks: partial(self.partial, replications).into_iter().chain(self.notes.iter().cloned()).collect(),
             headline: Some(self.headline()),
             plan: self.plan.clone(),
             provenance: provenance_rows(&self.provenance),
             ..Document::default()
         };
+        document.answer.extend(prediction("", self.prediction_level, self.prediction_s, self.median_s));
+        document.answer.extend(self.own_run.sentence());
         let part = |(i, part): (usize, &TimePart)| {
             (format!("/parts/{i}/critical/share"), part.name.to_string(), part.critical.share)
         };

@@ -18,6 +18,13 @@ pub struct StagesExplained {
     pub changes: Vec<Change>,
 }
 
+impl StagesExplained {
+    /// Returns an explanation without content.
+    pub fn nothing() -> Self {
+        Self { parts: Ok(Vec::new()), slots: None, changes: Vec::new() }
+    }
+}
+
 /// A part of a critical path.
 #[derive(Clone, Debug)]
 pub struct StagePart {

@@ -9,8 +9,9 @@ use crate::fit::{
     FitError, FittedJobs, FittedStages, HadoopConf, ObservedRun, fit_jobs, fit_stages_alongside, is_mapreduce, observe,
     observe_jobs,
 };
+use crate::job_time::own_run::OwnRun;
+use crate::job_time::prove::{check_stages, own_run};
 use crate::job_time::residual::{CheckedFit, add_residuals, other_jobs};
-use crate::job_time::stages::check_stages;
 use crate::plan::JobPlan;
 use crate::trace::JobTrace;
 use crate::watch::{Quiet, Watch};
@@ -80,18 +81,25 @@ pub enum LogFitError {
 /// A fitted model.
 #[derive(Debug)]
 pub enum FittedModel {
-    /// A job of stages.
-    Stages(Box<FittedStages>),
-    /// A MapReduce job, and the checks on each recorded job.
-    Jobs(Box<FittedJobs>, Vec<CheckedFit>),
+    /// A job of stages, and the check of the plan on its own runs.
+    Stages(Box<FittedStages>, OwnRun),
+    /// A MapReduce job, the checks on each recorded job, and the check of the plan on its own jobs.
+    Jobs(Box<FittedJobs>, Vec<CheckedFit>, OwnRun),
 }
 
 impl FittedModel {
     /// Returns the plan.
     pub fn plan(&self) -> JobPlan {
         match self {
-            Self::Stages(fitted) => JobPlan::Stages(Box::new(fitted.plan.clone())),
-            Self::Jobs(all, _) => JobPlan::MapReduce(Box::new(all.fitted.plan.clone())),
+            Self::Stages(fitted, _) => JobPlan::Stages(Box::new(fitted.plan.clone())),
+            Self::Jobs(all, ..) => JobPlan::MapReduce(Box::new(all.fitted.plan.clone())),
+        }
+    }
+
+    /// Returns the check of the plan on its own runs.
+    pub fn own_run(&self) -> &OwnRun {
+        match self {
+            Self::Stages(_, own_run) | Self::Jobs(_, _, own_run) => own_run,
         }
     }
 
@@ -102,8 +110,8 @@ impl FittedModel {
     /// Values that TOML cannot express.
     pub fn plan_text(&self) -> Result<String, toml::ser::Error> {
         match self {
-            Self::Stages(fitted) => fitted.plan.to_toml(),
-            Self::Jobs(all, _) => all.fitted.plan_text(),
+            Self::Stages(fitted, _) => fitted.plan.to_toml(),
+            Self::Jobs(all, ..) => all.fitted.plan_text(),
         }
     }
 }
@@ -205,8 +213,8 @@ impl LogFit {
         }
         let mut fitted = fit_stages_alongside(&self.runs, &self.others)?;
         watch.counts("replications");
-        check_stages(&mut fitted, watch)?;
-        Ok(FittedModel::Stages(Box::new(fitted)))
+        let own_run = check_stages(&mut fitted, watch)?;
+        Ok(FittedModel::Stages(Box::new(fitted), own_run))
     }
 
     fn fit_jobs(&self, watch: &dyn Watch) -> Result<FittedModel, LogFitError> {
@@ -221,6 +229,7 @@ impl LogFit {
         watch.counts("jobs");
         let others = other_jobs(&traces, &observed, self.conf.as_ref(), *level, watch);
         let checked = add_residuals(&mut all, &others, &Quiet(watch))?;
-        Ok(FittedModel::Jobs(Box::new(all), checked))
+        let own_run = own_run(&JobPlan::MapReduce(Box::new(all.fitted.plan.clone())), &Quiet(watch))?;
+        Ok(FittedModel::Jobs(Box::new(all), checked, own_run))
     }
 }

@@ -7,6 +7,8 @@ use crate::estimate::Measured;
 use crate::job_time::by_task::simulate_tasks;
 use crate::job_time::deadline::DeadlineSection;
 use crate::job_time::late::{LateSection, LateSettings, few_late, few_late_runs};
+use crate::job_time::own_run::OwnRun;
+use crate::job_time::prove::own_run_of_job;
 use crate::job_time::question::{collected, group};
 use crate::job_time::simulated::SimulatedJob;
 use crate::job_time::states_time::StatesTime;
@@ -14,11 +16,11 @@ use crate::mapreduce::task_times::PhaseWarning;
 use crate::mapreduce::{JobNet, JobPhases, JobTime, Machines, Plan, attempt_rewards, job_net, seeded_phase_times};
 use crate::net::Net;
 use crate::plan::{Asked, JobPlan};
-use crate::runs::{JobTimes, RunFactor, RunSpread};
+use crate::runs::{JobTimes, RunFactor};
 use crate::sim::{Backend, CriticalPath, Ensemble, Group, Prepared, Question, Run, run};
 use crate::solve::{CompletionTime, GridSettings, completion_time, is_series_parallel};
 use crate::units::{Probability, Seconds};
-use crate::watch::{TimeLimit, Watch};
+use crate::watch::{Quiet, TimeLimit, Watch};
 
 /// Replications unless another number is requested.
 pub const REPLICATIONS: u64 = 2_000;
@@ -133,6 +135,8 @@ pub struct JobEstimate {
     pub has_parts: bool,
     /// The job time of the next run, if the plan states run-to-run variation.
     pub next_run: Option<JobTimes>,
+    /// The check of the plan on the jobs that it was fitted to. If the plan does not reproduce them, `next_run` is wider than the model says.
+    pub own_run: OwnRun,
     /// The result of splitting: the probability of finishing after the plan's deadline, or the reason why this probability is
     /// missing. None if splitting was not needed.
     pub late: Option<Result<LateSection, String>>,
@@ -148,6 +152,7 @@ impl JobEstimate {
             simulated: None,
             has_parts: false,
             next_run: None,
+            own_run: OwnRun::default(),
             late: None,
         }
     }
@@ -227,10 +232,11 @@ impl JobEstimate {
 
     /// Computes the job time of the next run from the job time of typical runs: exactly if it is known, otherwise by
     /// simulation.
-    fn add_next_run(&mut self, run: Option<&RunSpread>) {
-        let Some(run) = run.filter(|run| run.sigma > 0.0) else { return };
-        let factor = RunFactor::new(run, 0.0);
-        self.next_run = match (&self.exact, &self.simulated) {
+    fn add_next_run(&mut self, plan: &Plan, watch: &dyn Watch) -> Result<(), StudyError> {
+        self.own_run = own_run_of_job(plan, &Quiet(watch))?;
+        let Some(run) = plan.run.as_ref().filter(|run| run.sigma > 0.0) else { return Ok(()) };
+        let factor = RunFactor::new(run, self.own_run.error(0.0));
+        let next_run = match (&self.exact, &self.simulated) {
             (Some(exact), _) => exact
                 .ends()
                 .and_then(|ends| JobTimes::from_cdf(|seconds| Some(exact.done_by(seconds, 0.0)?.value), ends, factor)),
@@ -240,6 +246,8 @@ impl JobEstimate {
             }
             (None, None) => None,
         };
+        self.next_run = next_run.map(|times| self.own_run.widened(times));
+        Ok(())
     }
 }
 
@@ -298,7 +306,7 @@ pub fn estimate_job(
             estimate.exact = Some(without_formula(&job.net, formula, fold, watch)?);
         }
         estimate.net = Some(job);
-        estimate.add_next_run(plan.run.as_ref());
+        estimate.add_next_run(&plan, watch)?;
         return Ok(estimate);
     }
     let limited = TimeLimit::new(watch, ensemble.max_wall);
@@ -315,7 +323,7 @@ pub fn estimate_job(
         }
     }
     (estimate.net, estimate.simulated) = (Some(job), Some(simulated));
-    estimate.add_next_run(plan.run.as_ref());
+    estimate.add_next_run(&plan, watch)?;
     estimate.add_late(&plan, late, ensemble, &limited);
     Ok(estimate)
 }
@@ -335,7 +343,7 @@ fn estimate_tasks(
         return Err(StudyError::Part);
     }
     let mut estimate = JobEstimate { simulated: Some(simulated), ..JobEstimate::of(phases) };
-    estimate.add_next_run(plan.run.as_ref());
+    estimate.add_next_run(&plan, watch)?;
     estimate.add_late(plan, late, ensemble, watch);
     Ok(estimate)
 }

@@ -18,6 +18,8 @@ mod explain_stages;
 mod fitting;
 mod job;
 mod late;
+mod own_run;
+mod prove;
 mod question;
 mod replicate;
 mod residual;
@@ -36,12 +38,14 @@ pub use job::{
     EstimateMethod, EstimateSettings, ExactJobTime, JobEstimate, REPLICATIONS, estimate_job, job_and_net, job_times,
 };
 pub use late::{FEW_LATE, LateSection, LateSettings, few_late_runs};
+pub use own_run::{MissedStage, OwnRun, ReproducedRun, Verdict};
+pub use prove::{check_stages, estimate_stages, own_run};
 pub use question::collected;
 pub use residual::{
     CHECK_REPLICATIONS, CheckedFit, MOST_OTHERS, add_residuals, check_fit, other_jobs, residual_of, run_spread,
 };
 pub use simulated::SimulatedJob;
-pub use stages::{StagesEstimate, check_stages, estimate_stages, stages_stop_rule};
+pub use stages::{StagesEstimate, stages_stop_rule};
 pub use states_time::StatesTime;
 pub(crate) use tasks::ReadyTasks;
 pub(crate) use tasks::runs_of;

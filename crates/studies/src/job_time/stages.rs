@@ -4,7 +4,7 @@ use crate::cluster::{Comparison, Experiment, PolicyPlan, PolicyRuns, Replication
 use crate::compile::compile;
 use crate::error::StudyError;
 use crate::estimate::{StopRule, TickHistogram};
-use crate::fit::FittedStages;
+use crate::job_time::own_run::OwnRun;
 use crate::job_time::question::group;
 use crate::job_time::replicate::replicate;
 use crate::job_time::tasks::{CLOCK, copied_job, ticks_of};
@@ -26,6 +26,8 @@ pub struct StagesEstimate {
     pub times_s: Vec<f64>,
     /// Runs without copies and with them, if the plan has them.
     pub comparison: Option<Comparison>,
+    /// The check of the plan on the runs that it was fitted to. If the plan does not reproduce them, `times` are wider than the model says.
+    pub own_run: OwnRun,
 }
 
 /// Returns the rule that ends the replications of a job of stages unless their number is given: the error of the mean is 2% of the
@@ -37,17 +39,20 @@ pub fn stages_stop_rule(plan: &StagePlan, max_reps: u64) -> StopRule {
     StopRule { rel_error: SHARE_OF_SPREAD * spread, min_reps: FEWEST, max_reps, chunk: FEWEST, ..StopRule::default() }
 }
 
-/// Estimates the time of a job of stages. `ensemble` configures the simulation: it runs task by task or, if the
-/// ensemble names a backend, with the job's net. The net gives the same numbers on the CPU and on a GPU. `level`
-/// applies to the comparison's intervals. `watch` counts the replications without copies first, then the replications
-/// with copies.
-///
-/// # Errors
-///
-/// [`StudyError::Model`] for a plan without a net, [`StudyError::NoReplication`] if no replication finished,
-/// [`StudyError::Part`] if this process ran only part of the replications, or the error of replications that cannot be
-/// run.
-pub fn estimate_stages(
+impl StagesEstimate {
+    /// Adds the check of the plan, and widens the times if the plan does not reproduce its runs.
+    pub(super) fn checked(mut self, own_run: OwnRun, plan: &StagePlan) -> Self {
+        if own_run.is_misfit() {
+            let factor = RunFactor::new(&plan.run, own_run.error(self.job.error()));
+            self.times = own_run.widened(self.times.with_factor(factor));
+        }
+        self.own_run = own_run;
+        self
+    }
+}
+
+/// Simulates the job, without a check of the plan.
+pub(super) fn simulate_stages(
     plan: &StagePlan,
     ensemble: &Ensemble,
     level: f64,
@@ -86,39 +91,7 @@ pub fn estimate_stages(
     };
     let times = times.ok_or(StudyError::NoReplication)?;
     let comparison = with_copies.map(|runs| compare(&runs, level)).transpose()?;
-    Ok(StagesEstimate { job, run, times, times_s: kept, comparison })
-}
-
-/// If the time of a run differs from the model's time by more than this share, the run has an effect that the model lacks.
-const MISFIT: f64 = 0.3;
-/// Number of replications for the model's prediction of a run.
-const CHECK_REPLICATIONS: u64 = 200;
-
-/// Computes the model's time for each run that it was fitted to, at the run's size and with the run's factor. Adds a note
-/// to the plan for each run whose actual time is far from the model's.
-///
-/// # Errors
-///
-/// The errors of [`estimate_stages`].
-pub fn check_stages(fitted: &mut FittedStages, watch: &dyn Watch) -> Result<(), StudyError> {
-    let ensemble = Ensemble { replications: CHECK_REPLICATIONS, seed: 1, ..Ensemble::default() };
-    for run in &mut fitted.runs {
-        let mut plan = fitted.plan.clone();
-        plan.job.input_mb = run.input_mb;
-        plan.job.executors = run.executors;
-        plan.job.cores = run.slots / run.executors.max(1);
-        plan.job.hosts = Some(run.hosts);
-        let model_s = estimate_stages(&plan, &ensemble, 0.95, watch)?.times.usual_mean() * run.factor;
-        run.model_s = Some(model_s);
-        let ratio = model_s / run.job_s;
-        if ratio.ln().abs() > MISFIT.ln_1p() {
-            fitted.plan.notes.push(format!(
-                "{}: took {:.4} s, but the model predicts {model_s:.4} s; inspect this run with `tailspn trace` before you rely on the plan",
-                run.log, run.job_s
-            ));
-        }
-    }
-    Ok(())
+    Ok(StagesEstimate { job, run, times, times_s: kept, comparison, own_run: OwnRun::default() })
 }
 
 /// Runs replications of the job's net.

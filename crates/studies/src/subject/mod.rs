@@ -147,14 +147,23 @@ impl Subject {
     /// [`StudyError::Options`] for an option that does not apply to the job or net, or for values out of range.
     pub fn planned(self, options: &[PlanOption]) -> Result<Self, StudyError> {
         let Some(first) = options.first() else { return Ok(self) };
-        let plan = match &self.kind {
-            Kind::Job { table, .. } | Kind::Stages { table } => JobPlan::from_toml(&table.to_string())?,
-            Kind::Net { .. } => {
-                let refused = first.without_meaning("a net", "its rate parameters are axes");
-                return Err(StudyError::Options(refused.into()));
-            }
+        let Some(plan) = self.plan()? else {
+            let refused = first.without_meaning("a net", "its rate parameters are axes");
+            return Err(StudyError::Options(refused.into()));
         };
         Self::of_job(plan.with_all(options))
+    }
+
+    /// Returns the plan of the job; none for a net.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Options`] for a plan that cannot be read.
+    pub fn plan(&self) -> Result<Option<JobPlan>, StudyError> {
+        match &self.kind {
+            Kind::Job { table, .. } | Kind::Stages { table } => Ok(Some(JobPlan::from_toml(&table.to_string())?)),
+            Kind::Net { .. } => Ok(None),
+        }
     }
 
     /// Turns folding on or off: by default, equal parts of the net are counted; without folding they are kept apart.

@@ -1,0 +1,21 @@
+//! The jobs that prove a plan of a MapReduce job: their sizes and times, so that the plan can be checked without their logs.
+
+use serde::{Deserialize, Serialize};
+
+/// A job that a plan was fitted to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct LoggedJob {
+    /// The log, and the id of the job.
+    #[serde(default)]
+    pub log: String,
+    /// Time from the first launch of a task to the last end of a task \[s\], > 0.
+    pub job_s: f64,
+    /// Data that it read \[MB\], > 0.
+    pub input_mb: f64,
+    /// Input of one map task \[MB\], > 0.
+    pub split_mb: f64,
+    /// Its reduce tasks.
+    pub reduces: u64,
+}

@@ -1,0 +1,140 @@
+//! Whether a plan reproduces the runs that it was fitted to.
+//!
+//! A plan reproduces its runs if the 90% interval of its job time contains all of them but at most a tenth, if it is not off by more than 30% on average,
+//! and if no stage's tasks take longer on average than the longest task in the logs. All other answers of a plan that does not reproduce its runs are
+//! doubtful, so their intervals are widened until they contain the runs.
+
+use crate::runs::JobTimes;
+
+/// Greatest factor by which the model may be off on average.
+const OFF: f64 = 1.3;
+/// Factor between a run and the nearest end of a widened interval, because the interval of another simulation differs a little.
+const BEYOND: f64 = 1.05;
+/// Least spread of a model that does not reproduce its runs, so that its intervals can be widened.
+pub(super) const LEAST_SPREAD: f64 = 0.02;
+
+/// Whether a plan reproduces the runs that it was fitted to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Verdict {
+    /// It reproduces them.
+    Reproduced,
+    /// It does not reproduce them.
+    NotReproduced,
+    /// There is no run to prove it on.
+    #[default]
+    NotChecked,
+}
+
+/// The check of a plan on its own runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OwnRun {
+    /// The result.
+    pub verdict: Verdict,
+    /// Each run.
+    pub runs: Vec<ReproducedRun>,
+    /// The stages that the model does not reproduce in the run that it misses most; empty if it reproduces its runs.
+    pub stages: Vec<MissedStage>,
+    /// How much wider intervals are below and above the median, so that they contain the runs.
+    pub stretch: Option<[f64; 2]>,
+    /// True if the user wants all answers, although the plan does not reproduce its runs.
+    pub is_trusted: bool,
+}
+
+/// A run, and the time that the model gives it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReproducedRun {
+    /// The log.
+    pub log: String,
+    /// Its time \[s\].
+    pub logged_s: f64,
+    /// The median time of the model \[s\].
+    pub model_s: f64,
+    /// The model's 90% interval for a run of this size \[s\].
+    pub interval_s: [f64; 2],
+}
+
+/// A stage that the model does not reproduce.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MissedStage {
+    /// Number in the plan.
+    pub stage: usize,
+    /// Name.
+    pub name: String,
+    /// Its time in the log \[s\].
+    pub logged_s: f64,
+    /// Its time in the model \[s\].
+    pub model_s: f64,
+    /// Mean time of the slowest group of its tasks in the model, and time of the longest task in the logs, if the mean is longer \[s\].
+    pub longer_s: Option<[f64; 2]>,
+}
+
+impl ReproducedRun {
+    pub(super) fn new(log: &str, logged_s: f64, times: &JobTimes) -> Self {
+        let [low_s, model_s, high_s] = [0.05, 0.5, 0.95].map(|p| times.quantile(p));
+        Self { log: log.to_owned(), logged_s, model_s, interval_s: [low_s, high_s] }
+    }
+
+    /// Returns true if the interval contains the run.
+    pub fn is_inside(&self) -> bool {
+        (self.interval_s[0]..=self.interval_s[1]).contains(&self.logged_s)
+    }
+
+    /// Returns the logarithm of the model's time divided by the time of the run.
+    pub(super) fn off(&self) -> f64 {
+        (self.model_s / self.logged_s).ln()
+    }
+
+    /// Returns how much wider the interval has to be, below and above the median, to contain the run.
+    fn stretch(&self) -> [f64; 2] {
+        let ratio = |wanted: f64, end: f64| ((wanted / self.model_s).ln() / (end / self.model_s).ln()).max(1.0);
+        let [low, high] = self.interval_s;
+        if self.logged_s < low {
+            [ratio(self.logged_s / BEYOND, low), 1.0]
+        } else if self.logged_s > high {
+            [1.0, ratio(self.logged_s * BEYOND, high)]
+        } else {
+            [1.0, 1.0]
+        }
+    }
+}
+
+impl OwnRun {
+    /// Returns true if the plan was checked and does not reproduce its runs.
+    pub fn is_misfit(&self) -> bool {
+        self.verdict == Verdict::NotReproduced
+    }
+
+    /// Returns true if no advice may rest on the plan.
+    pub fn forbids_advice(&self) -> bool {
+        self.is_misfit() && !self.is_trusted
+    }
+
+    /// Returns the job times, widened if the plan does not reproduce its runs.
+    pub(super) fn widened(&self, times: JobTimes) -> JobTimes {
+        match self.stretch {
+            Some(stretch) => times.stretched(stretch),
+            None => times,
+        }
+    }
+
+    /// Returns the spread between runs; not 0 if the plan does not reproduce its runs.
+    pub(super) fn error(&self, error: f64) -> f64 {
+        if self.is_misfit() { error.max(LEAST_SPREAD) } else { error }
+    }
+
+    /// Judges the runs; `longer` are the stages whose tasks take too long in all runs.
+    pub(super) fn judged(runs: Vec<ReproducedRun>, longer: &[MissedStage]) -> Self {
+        if runs.is_empty() {
+            return Self::default();
+        }
+        let outside = runs.iter().filter(|run| !run.is_inside()).count();
+        let off = runs.iter().map(ReproducedRun::off).sum::<f64>() / runs.len() as f64;
+        let fits = outside <= runs.len() / 10 && off.abs() <= OFF.ln() && longer.is_empty();
+        if fits {
+            return Self { verdict: Verdict::Reproduced, runs, ..Self::default() };
+        }
+        let stretch =
+            runs.iter().map(ReproducedRun::stretch).fold([1.0_f64, 1.0], |[a, b], [c, d]| [a.max(c), b.max(d)]);
+        Self { verdict: Verdict::NotReproduced, runs, stretch: Some(stretch), ..Self::default() }
+    }
+}
