@@ -176,7 +176,7 @@ pub(crate) struct WhatIfArgs {
     /// For a log: compare the policies of this plan
     #[arg(long, value_name = "PLAN.toml", help_heading = "Run")]
     pub(crate) policies: Option<PathBuf>,
-    /// For a log of several jobs: id or name of the job
+    /// For a log of several jobs: id or name of the job; of a Spark job, its number
     #[arg(long, value_name = "ID", help_heading = "Run")]
     pub(crate) job: Option<String>,
     /// Replications of each policy [default: 500; for a log, at least 128, until the interval of each mean change is

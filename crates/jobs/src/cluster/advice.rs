@@ -17,6 +17,20 @@ pub struct Replayed {
     pub error_s: f64,
     /// Total time of all tasks without copies \[s\].
     pub work_s: f64,
+    /// Job time of the log \[s\].
+    pub actual_s: f64,
+}
+
+/// Greatest share of killed work in the tasks' own work for advice from a replay, which assumes that copies slow nothing down.
+const MUCH_WORK: f64 = 0.25;
+/// Greatest error of a replay that advice may rest on, as a share of the logged time.
+const REPRODUCES: f64 = 0.05;
+
+impl Replayed {
+    /// Returns true if the replay takes the time of the log.
+    pub fn is_reproduced(&self) -> bool {
+        self.error_s <= REPRODUCES * self.actual_s
+    }
 }
 
 /// Conclusion from the numbers. Only differences whose interval excludes 0 count.
@@ -47,6 +61,31 @@ pub enum Advice {
         earlier_s: f64,
         /// Minimum gain that counts \[s\].
         error_s: f64,
+    },
+    /// The replay does not take the time of the log, so nothing is advised.
+    NotReproduced {
+        /// Error of the replay \[s\].
+        error_s: f64,
+        /// Job time of the log \[s\].
+        actual_s: f64,
+    },
+    /// The best policy of a replay is faster than the replay without it, but not faster than the log by more than the error.
+    NotBelowLog {
+        /// Name.
+        policy: String,
+        /// Its job time \[s\].
+        job_s: f64,
+        /// Job time of the log \[s\].
+        actual_s: f64,
+    },
+    /// Policies of a replay gain only with much more work, which the replay assumes to slow nothing down.
+    MuchWork {
+        /// Name of the best of them.
+        policy: String,
+        /// Seconds by which the job finishes earlier.
+        earlier_s: f64,
+        /// Ratio of killed work to the tasks' own work.
+        killed: f64,
     },
     /// All tasks of a replay ran on one host; a copy never runs on the host of its original.
     OneHost,
@@ -79,14 +118,37 @@ impl Advice {
         if replay.hosts == 1 {
             return Self::OneHost;
         }
-        match Self::new(comparison) {
-            Self::Take { policy, earlier_s, share, .. } if earlier_s <= replay.error_s || share < LEAST_SHARE => {
+        if !replay.is_reproduced() {
+            return Self::NotReproduced { error_s: replay.error_s, actual_s: replay.actual_s };
+        }
+        let job_of = |policy: &str| {
+            let row = comparison.policies.iter().find(|row| row.policy.title() == policy);
+            row.map_or(f64::INFINITY, |row| row.job_s.value)
+        };
+        let killed = |row: &PolicySummary| row.wasted_s.value / replay.work_s;
+        let moderate = Self::among(comparison, &|row| killed(row) <= MUCH_WORK);
+        if let (Self::Take { policy, earlier_s, share, .. }, Self::Leave { .. } | Self::Nothing) =
+            (Self::new(comparison), &moderate)
+            && earlier_s > replay.error_s
+            && share >= LEAST_SHARE
+        {
+            let row = comparison.policies.iter().find(|row| row.policy.title() == policy);
+            return Self::MuchWork { policy, earlier_s, killed: row.map_or(0.0, killed) };
+        }
+        match moderate {
+            Self::Take { policy, .. } if job_of(&policy) >= replay.actual_s - replay.error_s => {
+                Self::NotBelowLog { job_s: job_of(&policy), policy, actual_s: replay.actual_s }
+            }
+            Self::Take { policy, earlier_s, half_width_s, share, .. }
+                if earlier_s <= replay.error_s
+                    || earlier_s - half_width_s.unwrap_or(0.0) < LEAST_SHARE * earlier_s / share =>
+            {
                 let job_s = earlier_s / share;
                 Self::TooClose { policy, earlier_s, error_s: replay.error_s.max(LEAST_SHARE * job_s) }
             }
             Self::Take { policy, baseline, earlier_s, half_width_s, share, .. } => {
                 let row = comparison.policies.iter().find(|row| row.policy.title() == policy);
-                let killed = row.map(|row| [row.wasted_s.value, row.wasted_s.value / replay.work_s]);
+                let killed = row.map(|row| [row.wasted_s.value, killed(row)]);
                 Self::Take { policy, baseline, earlier_s, half_width_s, share, energy: None, killed }
             }
             Self::Save { .. } => Self::Leave { all_later: false },
@@ -113,7 +175,12 @@ impl Advice {
     /// Returns the advice for a comparison: among the policies that finish jobs earlier, the policy with the least mean
     /// job time.
     pub fn new(comparison: &Comparison) -> Self {
-        let others = || comparison.policies.iter().filter(|row| row.job_change.is_some());
+        Self::among(comparison, &|_| true)
+    }
+
+    /// Returns the advice among the policies that are accepted.
+    fn among(comparison: &Comparison, accepts: &dyn Fn(&PolicySummary) -> bool) -> Self {
+        let others = || comparison.policies.iter().filter(|row| row.job_change.is_some() && accepts(row));
         if others().next().is_none() {
             return Self::Nothing;
         }
@@ -189,6 +256,22 @@ impl fmt::Display for Advice {
                  spread, no policy gains 1%. Measure how much the times of tasks vary (`model.distribution`)",
                 100.0 * share
             ),
+            Self::NotReproduced { error_s, actual_s } => write!(
+                f,
+                "none: the replay does NOT reproduce this run. It is off by {error_s:.1} s, {:.0}% of the logged {actual_s:.1} s",
+                100.0 * error_s / actual_s
+            ),
+            Self::NotBelowLog { policy, job_s, actual_s } => write!(
+                f,
+                "leave the policy as it is: with the best policy, `{policy}`, the job takes {job_s:.1} s, which is not less than the logged \
+                 {actual_s:.1} s by more than the error of the replay"
+            ),
+            Self::MuchWork { policy, earlier_s, killed } => write!(
+                f,
+                "leave the policy as it is: only policies that add much work help. The best of them, `{policy}`, gains {earlier_s:.1} s, but its killed \
+                 copies work {:.0}% as long as all tasks, and the replay assumes that they slow nothing down",
+                100.0 * killed
+            ),
             Self::OneHost => write!(
                 f,
                 "no policy can help: all tasks ran on one host, and a copy never runs on the host of its original"
@@ -228,15 +311,26 @@ mod tests {
 
     #[test]
     fn a_gain_counts_beyond_the_error_of_the_replay_and_has_its_price() {
-        let replay = Replayed { hosts: 4, error_s: 1.0, work_s: 120.0 };
+        let replay = Replayed { hosts: 4, error_s: 1.0, work_s: 120.0, actual_s: 101.0 };
         let expected = "use `late`: jobs finish 4.0 ± 0.0 s (4.0%) earlier than with `none`, at the cost of 30.0 s of killed work (25% of the \
                         tasks' own work)";
         assert_eq!(advice(&replay), expected);
-        let close = advice(&Replayed { error_s: 4.0, ..replay });
+        let close = advice(&Replayed { error_s: 4.0, actual_s: 104.0, ..replay });
         assert_eq!(
             close,
             "leave the policy as it is: the best policy, `late`, gains 4.0 s, less than the error of the replay (4.0 s)"
         );
+        let above = advice(&Replayed { actual_s: 97.0, ..replay });
+        assert!(
+            above.ends_with(
+                "takes 96.0 s, which is not less than the logged 97.0 s by more than the error of the replay"
+            ),
+            "{above}"
+        );
+        let off = advice(&Replayed { error_s: 5.1, ..replay });
+        assert_eq!(off, "none: the replay does NOT reproduce this run. It is off by 5.1 s, 5% of the logged 101.0 s");
+        let much = advice(&Replayed { work_s: 100.0, ..replay });
+        assert!(much.contains("gains 4.0 s, but its killed copies work 30% as long as all tasks"), "{much}");
         assert!(advice(&Replayed { hosts: 1, ..replay }).starts_with("no policy can help"));
     }
 }

@@ -338,6 +338,23 @@ impl JobTrace {
         self
     }
 
+    /// Returns the same trace with only one job of its only application; none if there is no such job.
+    #[must_use]
+    pub fn into_job(mut self, number: u64) -> Option<Self> {
+        self.only_application().ok()?;
+        self.jobs.retain(|job| job.number == number);
+        let numbers = self.jobs.first()?.stages.clone();
+        let (mut stages, mut attempts): (Vec<Stage>, Vec<Attempt>) = (Vec::new(), Vec::new());
+        for stage in self.stages.iter().filter(|stage| numbers.contains(&stage.number)) {
+            let (id, first) = (StageId::from_index(stages.len()), attempts.len());
+            let own = self.attempts[stage.attempts.clone()].iter().cloned();
+            attempts.extend(own.map(|attempt| Attempt { stage: id, ..attempt }));
+            stages.push(Stage { attempts: first..attempts.len(), ..stage.clone() });
+        }
+        (self.stages, self.attempts) = (stages, attempts);
+        Some(self)
+    }
+
     /// Returns a stage.
     pub fn stage(&self, id: StageId) -> Option<&Stage> {
         self.stages.get(id.index())

@@ -95,6 +95,16 @@ fn time(at: String, seconds: f64) -> Piece {
 }
 
 impl OwnRunSection {
+    /// Returns the check of a replay on its log.
+    pub(super) fn of_replay(log: &str, logged_s: f64, model_s: f64, is_reproduced: bool) -> Self {
+        if !model_s.is_finite() {
+            return Self::default();
+        }
+        let verdict = if is_reproduced { OwnRunVerdict::Reproduced } else { OwnRunVerdict::NotReproduced };
+        let run = OwnRunRow { log: log.to_owned(), logged_s, model_s, interval_s: [model_s, model_s] };
+        Self { verdict, runs: vec![run], stages: Vec::new() }
+    }
+
     /// Returns true if the plan was checked and does not reproduce its runs.
     pub(super) fn is_misfit(&self) -> bool {
         self.verdict == OwnRunVerdict::NotReproduced

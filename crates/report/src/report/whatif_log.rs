@@ -8,6 +8,7 @@ use crate::document::{Document, Number, Piece, Report, Table};
 use crate::estimate::Measured;
 use crate::fit::{AS_IT_WAS_SET, ReplayNode, ReplayStage};
 use crate::report::number::counted;
+use crate::report::own_run::{OwnRunSection, OwnRunVerdict};
 use crate::report::whatif::{PolicyRow, WhatIfReport, what_if_report};
 use crate::report::whatif_document::{Words, compared};
 use crate::whatif::{WhatIf, WhatIfJob, WhatIfOutcome};
@@ -30,6 +31,9 @@ pub struct LogWhatIfReport {
     /// copies by the log's settings.
     #[serde(default)]
     pub error_s: f64,
+    /// Whether the replay takes the time of the log.
+    #[serde(default)]
+    pub own_run: OwnRunSection,
     /// Number of tasks that a node runs at full speed, as a share of the node's slots.
     pub full_speed_share: f64,
     /// The nodes.
@@ -55,7 +59,8 @@ pub fn log_what_if_report(study: &WhatIf, outcome: &WhatIfOutcome) -> Option<Log
     // with copies in the log, the replay of its own settings is what should be the same
     let same = time_of(&|policy| !comparable && policy.name == AS_IT_WAS_SET).or(none);
     let error_s = same.map_or(f64::NAN, |same| (same - replay.actual_s).abs());
-    let of = Replayed { hosts: replay.nodes.len(), error_s, work_s: replay.work_s };
+    let of = Replayed { hosts: replay.nodes.len(), error_s, work_s: replay.work_s, actual_s: replay.actual_s };
+    let own_run = OwnRunSection::of_replay(&replay.log, replay.actual_s, same.unwrap_or(f64::NAN), of.is_reproduced());
     let advice = Advice::of_replay(&outcome.comparison, &of).to_string();
     let comparison = WhatIfReport { advice, ..report };
     Some(LogWhatIfReport {
@@ -65,6 +70,7 @@ pub fn log_what_if_report(study: &WhatIf, outcome: &WhatIfOutcome) -> Option<Log
         replayed_s: none.unwrap_or(f64::NAN),
         comparable,
         error_s,
+        own_run,
         full_speed_share: replay.full_speed_share,
         replay_nodes: replay.nodes.clone(),
         replay_stages: replay.stages.clone(),
@@ -101,7 +107,12 @@ impl LogWhatIfReport {
     /// Returns the job time in the log and in the replay.
     fn replayed(&self) -> Vec<Piece> {
         let time = |at, value| Number::new(at, value, "s").rounded(0.05);
-        let mut pieces: Vec<Piece> = vec!["The job took ".into(), time("/actual_s", self.actual_s).into()];
+        let verdict = match self.own_run.verdict {
+            OwnRunVerdict::Reproduced => "Reproduced: the job took ",
+            OwnRunVerdict::NotReproduced => "NOT reproduced: the job took ",
+            OwnRunVerdict::NotChecked => "The job took ",
+        };
+        let mut pieces: Vec<Piece> = vec![verdict.into(), time("/actual_s", self.actual_s).into()];
         if self.replayed_s.is_finite() {
             let what = if self.comparable {
                 "the difference is the error of the replay".to_owned()
