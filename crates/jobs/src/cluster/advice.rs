@@ -248,7 +248,8 @@ impl fmt::Display for Advice {
             }
             Self::TooClose { policy, earlier_s, error_s } => write!(
                 f,
-                "leave the policy as it is: the best policy, `{policy}`, gains {earlier_s:.1} s, less than the error of the replay ({error_s:.1} s)"
+                "leave the policy as it is: the best policy, `{policy}`, gains {earlier_s:.1} s, which is not surely more than the error of the replay \
+                 or 1% of the job time ({error_s:.1} s)"
             ),
             Self::OnlyAssumed { policy, share } => write!(
                 f,
@@ -318,7 +319,8 @@ mod tests {
         let close = advice(&Replayed { error_s: 4.0, actual_s: 104.0, ..replay });
         assert_eq!(
             close,
-            "leave the policy as it is: the best policy, `late`, gains 4.0 s, less than the error of the replay (4.0 s)"
+            "leave the policy as it is: the best policy, `late`, gains 4.0 s, which is not surely more than the error of the replay or 1% of the job \
+             time (4.0 s)"
         );
         let above = advice(&Replayed { actual_s: 97.0, ..replay });
         assert!(

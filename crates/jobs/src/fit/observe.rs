@@ -199,7 +199,7 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
         return Err(incomplete("a job failed or did not finish"));
     }
     let mut notes: Vec<String> = gpu_memory_note(trace).into_iter().collect();
-    let workers = workers_of(trace, id, application);
+    let workers = workers_of(trace, id);
     let mut found = executed(trace, &mut notes, &log)?;
     found.sort_by_key(|(_, stage, span)| (stage.submitted.unwrap_or(span.first_launch), stage.number));
     if found.is_empty() {

@@ -159,12 +159,8 @@ fn size_of(trace: &JobTrace, id: ApplicationId, application: &Application) -> [u
     let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     let (wanted, wanted_cores) = wanted(application);
     let executors = count(there.len()).max(wanted);
-    let stated = there.iter().filter_map(|executor| executor.cores).max();
-    let cores = if trace.attempts().is_empty() {
-        stated.map_or(wanted_cores, |cores| cores / application.cores_of_a_task())
-    } else {
-        workers_of(trace, id, application).cores
-    };
+    let stated = there.iter().filter_map(|executor| trace.slots_of_executor(executor)).max();
+    let cores = if trace.attempts().is_empty() { stated.unwrap_or(wanted_cores) } else { workers_of(trace, id).cores };
     [executors, cores.max(1), count(hosts.len()).min(executors)]
 }
 

@@ -215,8 +215,8 @@ fn stated_slots(trace: &JobTrace, node: usize) -> Option<u32> {
         let on_node = move |i: &usize| trace.executors[*i].node.is_some_and(|n| n.index() == node);
         used.iter().copied().filter(on_node)
     };
-    let per_task = trace.applications.first().map_or(1, crate::trace::Application::cores_of_a_task);
-    let cores: Option<u32> = here().map(|i| trace.executors[i].cores).sum();
+    let slots = |i: usize| trace.slots_of_executor(&trace.executors[i]);
+    let all: Option<u32> = here().map(slots).sum();
     // successive executors on a node are not counted twice
     let spans = here().map(|i| {
         let executor = &trace.executors[i];
@@ -224,8 +224,8 @@ fn stated_slots(trace: &JobTrace, node: usize) -> Option<u32> {
         (time(executor.added, i64::MIN / 2), time(executor.removed, i64::MAX / 2))
     });
     let numbers: Vec<usize> = here().collect();
-    let most = most_at_once(spans, |i| trace.executors[numbers[i]].cores.unwrap_or(0).into());
-    cores.filter(|cores| *cores > 0).and_then(|_| u32::try_from(most).ok()).map(|cores| cores / per_task)
+    let most = most_at_once(spans, |i| slots(numbers[i]).unwrap_or(0).into());
+    all.filter(|slots| *slots > 0).and_then(|_| u32::try_from(most).ok())
 }
 
 /// Returns the first attempt of each task of a stage, in the order of their launch.

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::trace::analysis::{most_at_once, most_attempts_at_once};
-use crate::trace::{Application, ApplicationId, Attempt, ExecutorId, JobTrace, Moment};
+use crate::trace::{ApplicationId, Attempt, ExecutorId, JobTrace, Moment};
 
 /// A task may be launched this long before the log records the end of the task whose slot it takes \[µs\].
 const OVERLAP: i64 = 20_000;
@@ -22,7 +22,7 @@ pub(super) struct Workers {
     pub(super) hosts: u32,
 }
 
-pub(super) fn workers_of(trace: &JobTrace, id: ApplicationId, application: &Application) -> Workers {
+pub(super) fn workers_of(trace: &JobTrace, id: ApplicationId) -> Workers {
     let used: BTreeSet<ExecutorId> = trace.attempts().iter().filter_map(|attempt| attempt.executor).collect();
     let known: Vec<_> = used.iter().filter_map(|id| trace.executors.get(id.index())).collect();
     let spans = known.iter().map(|executor| {
@@ -32,8 +32,7 @@ pub(super) fn workers_of(trace: &JobTrace, id: ApplicationId, application: &Appl
     let whole = |count: i64| u32::try_from(count).unwrap_or(u32::MAX).max(1);
     let executors = whole(most_at_once(spans, |_| 1));
     let hosts = known.iter().filter_map(|executor| executor.node).collect::<BTreeSet<_>>().len();
-    let stated =
-        known.iter().filter_map(|executor| executor.cores).max().map(|cores| cores / application.cores_of_a_task());
+    let stated = known.iter().filter_map(|executor| trace.slots_of_executor(executor)).max();
     let seen = || {
         let most = most_attempts_at_once(trace.attempts_of_application(id));
         u32::try_from(most).unwrap_or(u32::MAX).div_ceil(executors)

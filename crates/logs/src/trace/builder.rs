@@ -212,6 +212,7 @@ impl Builder {
             id: id.to_owned(),
             node,
             cores: None,
+            task_cores: None,
             added: None,
             removed: None,
             removal: None,

@@ -172,6 +172,8 @@ pub struct Executor {
     pub node: Option<NodeId>,
     /// Cores, if the log has them.
     pub cores: Option<u32>,
+    /// Cores that a task takes by the executor's resource profile; none if the setting of the application applies.
+    pub task_cores: Option<u32>,
     /// Time at which the executor was added; none for an executor without such an event, such as the executor of a local run.
     pub added: Option<Moment>,
     /// Time at which the executor was removed.
@@ -353,6 +355,13 @@ impl JobTrace {
         }
         (self.stages, self.attempts) = (stages, attempts);
         Some(self)
+    }
+
+    /// Returns the number of tasks that an executor runs at a time, if the log has its cores.
+    pub fn slots_of_executor(&self, executor: &Executor) -> Option<u32> {
+        let of_application =
+            || self.applications.get(executor.application.index()).map_or(1, Application::cores_of_a_task);
+        Some(executor.cores? / executor.task_cores.unwrap_or_else(of_application).max(1))
     }
 
     /// Returns a stage.

@@ -269,11 +269,8 @@ fn lay_out(trace: &JobTrace) -> (Vec<Drawn>, Vec<usize>) {
 /// Returns the slots of a node, if the log states the cores of all executors on it.
 fn node_slots(trace: &JobTrace, node: usize) -> Option<usize> {
     let there: Vec<&Executor> = trace.executors.iter().filter(|e| e.node.is_some_and(|n| n.index() == node)).collect();
-    let slots = |executor: &Executor| {
-        let of_a_task = trace.applications.get(executor.application.index())?.cores_of_a_task();
-        Some(i64::from(executor.cores? / of_a_task))
-    };
-    let each: Vec<i64> = there.iter().map(|executor| slots(executor)).collect::<Option<_>>()?;
+    let each: Vec<i64> =
+        there.iter().map(|executor| trace.slots_of_executor(executor).map(i64::from)).collect::<Option<_>>()?;
     let spans = there.iter().map(|executor| {
         let from = executor.added.map_or(i64::MIN / 2, |time| time.microseconds());
         (from, executor.removed.map_or(i64::MAX / 2, |time| time.microseconds()))

@@ -47,9 +47,8 @@ pub fn slots_of(trace: &JobTrace, application: ApplicationId) -> Slots {
             let from = executor.added.map_or(i64::MIN / 2, |time| time.microseconds());
             (from, executor.removed.map_or(i64::MAX / 2, |time| time.microseconds()))
         });
-        let cores = most_at_once(spans, |i| executors[i].cores.unwrap_or(0).into());
-        let of_a_task = trace.applications.get(application.index()).map_or(1, |a| a.cores_of_a_task());
-        let count = u64::try_from(cores).unwrap_or(0) / u64::from(of_a_task);
+        let slots = |i: usize| trace.slots_of_executor(executors[i]).unwrap_or(0).into();
+        let count = u64::try_from(most_at_once(spans, slots)).unwrap_or(0);
         if count > 0 {
             return Slots { count, stated: true };
         }

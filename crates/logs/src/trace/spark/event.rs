@@ -5,7 +5,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, SeqAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use crate::trace::loose::{Number, Text, or_default};
 use crate::trace::spark::sql::Accumulable;
@@ -86,6 +86,29 @@ pub(super) struct ExecutorInfo<'a> {
     pub(super) host: Text<'a>,
     #[serde(rename = "Total Cores", default)]
     pub(super) cores: Number,
+    #[serde(rename = "Resource Profile Id", default)]
+    pub(super) profile: Number,
+}
+
+/// What executors and tasks of some stages request.
+#[derive(Deserialize)]
+pub(super) struct ResourceProfile {
+    #[serde(rename = "Resource Profile Id", default)]
+    pub(super) id: Number,
+    #[serde(rename = "Task Resource Requests", default, deserialize_with = "or_default")]
+    pub(super) tasks: TaskRequests,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct TaskRequests {
+    #[serde(default, deserialize_with = "or_default")]
+    pub(super) cpus: Request,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct Request {
+    #[serde(rename = "Amount", default)]
+    pub(super) amount: Number,
 }
 
 #[derive(Deserialize)]
@@ -175,16 +198,52 @@ pub(super) struct RddInfo {
     pub(super) id: Number,
     #[serde(rename = "Parent IDs", default)]
     pub(super) parents: Option<Vec<Number>>,
-    #[serde(rename = "Storage Level", default, deserialize_with = "or_default")]
+    #[serde(rename = "Storage Level", default)]
     pub(super) storage: StorageLevel,
 }
 
-#[derive(Default, Deserialize)]
+/// Where a dataset is stored; an object in most logs, a text such as `NONE` in others.
+#[derive(Default)]
 pub(super) struct StorageLevel {
-    #[serde(rename = "Use Memory", default, deserialize_with = "or_default")]
     pub(super) memory: bool,
-    #[serde(rename = "Use Disk", default, deserialize_with = "or_default")]
     pub(super) disk: bool,
+}
+
+impl<'de> Deserialize<'de> for StorageLevel {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(StorageVisitor)
+    }
+}
+
+struct StorageVisitor;
+
+impl<'de> Visitor<'de> for StorageVisitor {
+    type Value = StorageLevel;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a storage level")
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<StorageLevel, E> {
+        let has = |word: &str| text.to_ascii_lowercase().contains(word);
+        Ok(StorageLevel { memory: has("memory"), disk: has("disk") })
+    }
+
+    fn visit_unit<E>(self) -> Result<StorageLevel, E> {
+        Ok(StorageLevel::default())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<StorageLevel, A::Error> {
+        let mut level = StorageLevel::default();
+        while let Some(key) = map.next_key::<Text<'de>>()? {
+            match key.as_str() {
+                "Use Memory" => level.memory = map.next_value::<Option<bool>>()?.unwrap_or(false),
+                "Use Disk" => level.disk = map.next_value::<Option<bool>>()?.unwrap_or(false),
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(level)
+    }
 }
 
 #[derive(Deserialize)]

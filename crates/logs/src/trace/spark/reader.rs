@@ -9,7 +9,7 @@ use crate::trace::input::Lines;
 use crate::trace::job_trace::AnnouncedStage;
 use crate::trace::spark::event::{
     AnyEvent, ApplicationEnd, ApplicationStart, EnvironmentUpdate, ExecutorAdded, ExecutorRemoved, JobEnd, JobStart,
-    LogStart, StageEvent, StageInfo, TaskEvent, name,
+    LogStart, ResourceProfile, StageEvent, StageInfo, TaskEvent, name,
 };
 use crate::trace::spark::sql::{PlanEvent, QueryEvent};
 use crate::trace::spark::state::{MILLISECOND, State, small};
@@ -101,6 +101,7 @@ fn named(name: &[u8], line: &[u8], state: &mut State, builder: &mut Builder) -> 
         b"SparkListenerStageCompleted" => with!(complete_stage),
         b"SparkListenerJobStart" => with!(start_job),
         b"SparkListenerJobEnd" => with!(end_job),
+        b"SparkListenerResourceProfileAdded" => with!(add_profile),
         b"SparkListenerExecutorAdded" => with!(add_executor),
         b"SparkListenerExecutorRemoved" => with!(remove_executor),
         b"SparkListenerApplicationStart" => match parse::<ApplicationStart<'_>>(line) {
@@ -178,6 +179,12 @@ fn update_environment(event: EnvironmentUpdate<'_>, state: &mut State, builder: 
     builder.applications[id.index()].properties.extend(kept);
 }
 
+fn add_profile(event: ResourceProfile, state: &mut State, _: &mut Builder) {
+    if let (Some(id), Some(cores)) = (small(event.id), small(event.tasks.cpus.amount).filter(|cores| *cores > 0)) {
+        state.task_cores.insert(id, cores);
+    }
+}
+
 fn add_executor(event: ExecutorAdded<'_>, state: &mut State, builder: &mut Builder) {
     let application = state.application(builder);
     let time = builder.time(event.time.value().unwrap_or(0), MILLISECOND);
@@ -185,6 +192,7 @@ fn add_executor(event: ExecutorAdded<'_>, state: &mut State, builder: &mut Build
     let id = builder.executor(application, event.id.as_str(), node);
     let executor = &mut builder.executors[id.index()];
     executor.cores = small(event.info.cores).or(executor.cores);
+    executor.task_cores = small(event.info.profile).and_then(|id| state.task_cores.get(&id).copied());
     executor.added = executor.added.or(time);
 }
 

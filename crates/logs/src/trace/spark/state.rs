@@ -23,6 +23,8 @@ pub(super) struct State {
     pub(super) running: HashMap<u64, Running>,
     pub(super) planned: HashMap<u32, AnnouncedStage>,
     pub(super) queries: Queries,
+    /// Cores that a task takes, by resource profile.
+    pub(super) task_cores: HashMap<u32, u32>,
 }
 
 /// Converts a small integer: an id, an index, a count.
