@@ -37,6 +37,12 @@ pub struct StageProgress {
     pub tasks: u32,
     /// True if the stage was submitted.
     pub submitted: bool,
+    /// Data that a task will read from the shuffles of the stages before \[MB\], by what these have written so far; none if it is not known.
+    pub task_mb: Option<f64>,
+    /// Data that a finished task has written for later stages \[MB\]; 0 before a task has finished.
+    pub written_mb: f64,
+    /// Operators of its query, if the log has them.
+    pub operators: Vec<String>,
     /// Finished tasks, in the order of their launch.
     pub ended: Vec<ObservedTask>,
     /// Running tasks.
@@ -198,6 +204,8 @@ fn add_submitted(run: &mut RunProgress, trace: &JobTrace, start: Moment, now_s: 
         if i == 0 {
             run.start_s = late_s;
         }
+        let written_mb = written_mb(trace, stage);
+        let task_mb = run.to_read_mb(stage.parents.as_deref().unwrap_or_default(), own);
         let is_done = is_complete || (own > 0 && ended.len() == own as usize);
         run.stages.push(StageProgress {
             number: stage.number,
@@ -206,6 +214,9 @@ fn add_submitted(run: &mut RunProgress, trace: &JobTrace, start: Moment, now_s: 
             tasks: own,
             submitted: true,
             end_s: is_done.then(|| span.last_end.seconds_since(start)),
+            task_mb,
+            written_mb,
+            operators: stage.operators.clone(),
             ended,
             running: if is_complete { Vec::new() } else { running },
             ending: if is_complete { 0 } else { ending },
@@ -315,6 +326,17 @@ fn ended_task(trace: &JobTrace, attempt: &Attempt, wall_s: f64, rank: u32) -> Ob
     ObservedTask { wall_s: wall_s.max(1e-3), cpu_s: trace.value(attempt, Metric::CpuTime), mb: bytes / MB, rank, gpu_s }
 }
 
+/// Returns the mean shuffle data that a finished task of a stage has written \[MB\]; 0 without finished tasks.
+fn written_mb(trace: &JobTrace, stage: &Stage) -> f64 {
+    let ids = trace.stages_with_ids().filter(|(_, other)| other.number == stage.number).map(|(id, _)| id);
+    let done: Vec<f64> = ids
+        .flat_map(|id| trace.attempts_of(id))
+        .filter(|attempt| attempt.succeeded())
+        .map(|attempt| trace.value(attempt, Metric::ShuffleWriteBytes).unwrap_or(0.0) / MB)
+        .collect();
+    if done.is_empty() { 0.0 } else { done.iter().sum::<f64>() / done.len() as f64 }
+}
+
 /// Adds the future stages announced by the running jobs.
 fn add_announced(run: &mut RunProgress, jobs: &[Job], start: Moment) {
     for job in jobs.iter().filter(|job| job.completed.is_none()) {
@@ -338,6 +360,9 @@ fn add_announced(run: &mut RunProgress, jobs: &[Job], start: Moment) {
                 after,
                 tasks: stage.tasks.unwrap_or(1),
                 submitted: false,
+                task_mb: run.to_read_mb(parents, stage.tasks.unwrap_or(1)),
+                written_mb: 0.0,
+                operators: Vec::new(),
                 ended: Vec::new(),
                 running: Vec::new(),
                 ending: 0,
@@ -363,6 +388,17 @@ fn is_skipped(stage: &AnnouncedStage, job: &Job, was_submitted: &dyn Fn(u32) -> 
 }
 
 impl RunProgress {
+    /// Returns the data that each of some tasks will read from the shuffles of its parents \[MB\]: what these have written so far, extrapolated to all
+    /// their tasks. None if a parent has not written anything yet, or has no place in the log.
+    fn to_read_mb(&self, parents: &[u32], tasks: u32) -> Option<f64> {
+        let of_parent = |number: &u32| {
+            let stage = self.stages.iter().find(|stage| stage.number == *number)?;
+            (stage.written_mb > 0.0).then(|| stage.written_mb * f64::from(stage.tasks))
+        };
+        let all: Option<f64> = parents.iter().map(of_parent).sum();
+        all.filter(|mb| *mb > 0.0).map(|mb| mb / f64::from(tasks.max(1)))
+    }
+
     /// Returns the run so far in a form that a model can be fitted to: the stages with a finished task, each with its position in this run. None
     /// before the first task has finished.
     pub fn so_far(&self) -> Option<(ObservedRun, Vec<usize>)> {

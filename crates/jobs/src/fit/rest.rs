@@ -7,21 +7,37 @@
 
 use crate::fit::alike::action;
 use crate::fit::job_text::short;
-use crate::fit::observe::{FitError, ObservedRun};
+use crate::fit::observe::FitError;
 use crate::fit::progress::{RunProgress, StageProgress};
 use crate::fit::stages::fit_stages;
 use crate::mapreduce::PhaseLaw;
 use crate::run::{RunningTask, StageState};
-use crate::stages::{Amount, PlannedJob, StagePlan, StageSpec, Wave};
+use crate::stages::{Amount, PlannedJob, StagePlan, StageSpec, TaskTime, Wave};
 
 /// Assumed time of a stage in which no task has finished, if an earlier stage has the same action: a factor of the time
 /// of this earlier stage, and the standard deviation of the factor's logarithm. Rounded from 39 logs that are not part
 /// of the validation (docs/validation.md).
-const LIKE_THE_SAME: (f64, f64) = (0.6, 1.0);
+const LIKE_THE_SAME: (f64, f64) = (0.6, 1.3);
 /// The same two numbers if no earlier stage has the same action.
-const LIKE_ANOTHER: (f64, f64) = (0.75, 1.3);
+const LIKE_ANOTHER: (f64, f64) = (0.75, 1.6);
+/// The same two numbers if fewer than [`ENOUGH`] tasks of the other stage have finished.
+const LIKE_NOTHING: (f64, f64) = (1.0, 2.5);
+const ENOUGH: usize = 2;
+/// Ratio of the data of tasks from which their times have the same ratio; below, the usual ratio of stages holds, too.
+const SIMILAR: f64 = 4.0;
+/// Power with which times fall with the data of tasks.
+const LESS_DATA: f64 = 0.5;
+/// Standard deviation of the logarithm of a time for each factor of e between the data of tasks.
+const PER_DATA: f64 = 0.3;
+/// Data of a task that matters \[MB\].
+const DATA_MATTERS_MB: f64 = 1.0;
 /// Standard deviation of the logarithm of later tasks' times if only first tasks of slots have finished.
 const UNSEEN_LATER: f64 = 0.8;
+/// Later tasks of a stage that tell its pace: so many per slot, and at least so many.
+const LATEST_WAVES: usize = 2;
+const LATEST: usize = 16;
+/// Assumed coefficient of variation of the tasks of a stage that no plan has.
+const OWN_SPREAD: f64 = 0.5;
 /// Minimum mean time of a task \[s\]: logs have a resolution of milliseconds.
 const SHORTEST_S: f64 = 1e-4;
 /// Mean set-up time of a future stage if the run has not had one \[s\].
@@ -62,17 +78,17 @@ pub struct RestOfRun {
 ///
 /// # Errors
 ///
-/// [`FitError::OtherJob`] if the log has a stage that is not in the plan.
+/// [`FitError::OtherJob`] if the log has none of the plan's stages.
 pub fn rest_of_run(run: &RunProgress, plan: &StagePlan, input_mb: Option<f64>) -> Result<RestOfRun, FitError> {
-    let found = matched(run, plan)?;
+    let mut found = matched(run, plan)?;
+    let mut plan = plan.clone();
+    let mut notes = add_unplanned(run, &mut plan, &mut found);
     let mut positions = vec![None; plan.stage.len()];
     for (i, k) in found.iter().enumerate() {
         if let Some(k) = k {
             positions[*k] = Some(i);
         }
     }
-    let mut plan = plan.clone();
-    let mut notes = Vec::new();
     match (input_mb, input_of(run, &plan, &positions)) {
         (Some(mb), _) => plan.job.input_mb = mb,
         (None, Some((mb, i))) => {
@@ -93,6 +109,65 @@ pub fn rest_of_run(run: &RunProgress, plan: &StagePlan, input_mb: Option<f64>) -
     Ok(rest(run, plan, positions, notes))
 }
 
+/// Adds the stages of a run that its plan does not have: a program may plan other stages at another size. Their times come from their own tasks, or else
+/// from stages like them. Returns notes on them.
+fn add_unplanned(run: &RunProgress, plan: &mut StagePlan, found: &mut [Option<usize>]) -> Vec<String> {
+    let mut unplanned = Vec::new();
+    for (i, stage) in run.stages.iter().enumerate() {
+        if found[i].is_some() {
+            continue;
+        }
+        let known = |(position, seen): (&Option<usize>, &'_ StageProgress)| {
+            Some((position.filter(|_| !seen.ended.is_empty())?, seen.ended.iter().any(|task| task.rank > 1)))
+        };
+        let numbers: Vec<_> = found.iter().zip(&run.stages).map(known).collect();
+        let known: Vec<Known<'_>> = numbers
+            .iter()
+            .zip(&run.stages)
+            .filter_map(|(known, seen)| known.map(|(k, has_later)| Known { spec: &plan.stage[k], seen, has_later }))
+            .collect();
+        let setups = plan.stage.iter().map(|stage| stage.setup_s);
+        let setup_s = setups.sum::<f64>() / plan.stage.len() as f64;
+        let last = || StageSpec { setup_s, ..plan.stage[plan.stage.len() - 1].clone() };
+        let of = of_own_tasks(stage).or_else(|| like(stage, &known, setup_s)).unwrap_or_else(last);
+        let task_mb = of.data_mb.at(plan.job.input_mb) / of.tasks.at(plan.job.input_mb).round().max(1.0);
+        let data_mb = Amount { fixed: task_mb * f64::from(stage.tasks.max(1)), per_mb: 0.0 };
+        let mut after: Vec<usize> = stage.after.iter().filter_map(|&before| found[before]).collect();
+        after.sort_unstable();
+        let spec = StageSpec { name: stage.name.clone(), after, data_mb, uses_partitions: false, small_tasks: 0, ..of };
+        found[i] = Some(plan.stage.len());
+        plan.stage.push(spec);
+        unplanned.push(stage.number.to_string());
+    }
+    // a run proves a plan with its stages only
+    if unplanned.is_empty() {
+        return Vec::new();
+    }
+    plan.proof.clear();
+    let (of, list) = (if unplanned.len() == 1 { "stage" } else { "stages" }, unplanned.join(", "));
+    vec![format!("{of} {list}: not in the plan; times come from the tasks of this run, with wider intervals")]
+}
+
+/// Returns a stage with the times of its own finished tasks; none if it has none.
+fn of_own_tasks(stage: &StageProgress) -> Option<StageSpec> {
+    let mean = |wanted: &dyn Fn(u32) -> bool| {
+        let times: Vec<f64> = stage.ended.iter().filter(|task| wanted(task.rank)).map(|task| task.wall_s).collect();
+        let error = OWN_SPREAD / (times.len() as f64).sqrt();
+        (!times.is_empty()).then(|| TaskTime { fixed_s: times.iter().sum::<f64>() / times.len() as f64, per_mb_s: 0.0, error })
+    };
+    let all = mean(&|_| true)?;
+    let [cold, warm] = [mean(&|rank| rank < 2), mean(&|rank| rank > 1)];
+    let unseen = TaskTime { error: all.error.hypot(UNSEEN_LATER), ..all };
+    Some(StageSpec {
+        setup_s: stage.setup_s,
+        tasks: Amount { fixed: f64::from(stage.tasks), per_mb: 0.0 },
+        cold: cold.unwrap_or(all),
+        warm: warm.unwrap_or(unseen),
+        distribution: PhaseLaw::Lognormal { cv: OWN_SPREAD },
+        ..StageSpec::default()
+    })
+}
+
 /// Returns the rest of the running jobs given only the run so far; none before a task has finished. The set-up and the end of further jobs are
 /// excluded.
 pub fn rest_by_itself(run: &RunProgress) -> Option<RestOfRun> {
@@ -100,13 +175,23 @@ pub fn rest_by_itself(run: &RunProgress) -> Option<RestOfRun> {
     let fitted = fit_stages(std::slice::from_ref(&so_far)).ok()?.plan;
     let setups: Vec<f64> = so_far.stages.iter().skip(1).map(|stage| stage.setup_s).collect();
     let setup_s = if setups.is_empty() { SHORT_SETUP_S } else { setups.iter().sum::<f64>() / setups.len() as f64 };
+    let known: Vec<Known<'_>> = kept
+        .iter()
+        .zip(&fitted.stage)
+        .zip(&so_far.stages)
+        .map(|((&i, spec), seen)| Known {
+            spec,
+            seen: &run.stages[i],
+            has_later: seen.tasks.iter().any(|task| task.rank > 1),
+        })
+        .collect();
     let mut unknown = Vec::new();
     let spec = |(i, stage): (usize, &StageProgress)| {
         let own = kept.binary_search(&i).ok();
         let of = own.map_or_else(
             || {
                 unknown.push(stage.number.to_string());
-                like(stage, &fitted, &so_far, setup_s)
+                like(stage, &known, setup_s).unwrap_or_default()
             },
             |k| {
                 let mut spec = fitted.stage[k].clone();
@@ -135,26 +220,63 @@ pub fn rest_by_itself(run: &RunProgress) -> Option<RestOfRun> {
     Some(rest(run, plan, positions, notes))
 }
 
-/// Returns the times of a stage without a finished task. They come from the last stage with the same action, or else
-/// from the last stage of all. Only the later tasks of slots in this stage count, if one of them has finished. The
-/// extra time of the first tasks belongs to the start of the run, which has passed.
-fn like(stage: &StageProgress, fitted: &StagePlan, so_far: &ObservedRun, setup_s: f64) -> StageSpec {
-    let same = fitted.stage.iter().rposition(|known| action(&known.name) == action(&stage.name));
-    let (ratio, error) = if same.is_some() { LIKE_THE_SAME } else { LIKE_ANOTHER };
-    let of = same.unwrap_or(fitted.stage.len() - 1);
-    let mut spec = fitted.stage[of].clone();
-    let is_later = so_far.stages[of].tasks.iter().any(|task| task.rank > 1);
-    let mut time = if is_later { spec.warm } else { spec.cold };
+/// A stage with finished tasks, to which a stage without any may be similar.
+struct Known<'a> {
+    spec: &'a StageSpec,
+    /// Its counterpart in the log.
+    seen: &'a StageProgress,
+    /// True if a slot has run a later task of it.
+    has_later: bool,
+}
+
+impl Known<'_> {
+    /// Returns the data that one of its tasks has read and written \[MB\].
+    fn processed_mb(&self) -> f64 {
+        let read: f64 = self.seen.ended.iter().map(|task| task.mb).sum();
+        read / self.seen.ended.len().max(1) as f64 + self.seen.written_mb
+    }
+
+    /// Returns the factor and the error of a stage's times relative to this one.
+    fn ratio(&self, stage: &StageProgress) -> (f64, f64) {
+        let same_work = !stage.operators.is_empty() && stage.operators == self.seen.operators;
+        let same_name = action(&self.seen.name) == action(&stage.name);
+        let usual = match (same_work || same_name, self.seen.ended.len() >= ENOUGH) {
+            (true, true) => LIKE_THE_SAME,
+            (false, true) => LIKE_ANOTHER,
+            (_, false) => LIKE_NOTHING,
+        };
+        let (known_mb, Some(own_mb)) = (self.processed_mb(), stage.task_mb) else { return usual };
+        if known_mb.max(own_mb) < DATA_MATTERS_MB || known_mb <= 0.0 {
+            return usual;
+        }
+        let more = own_mb / known_mb;
+        let error = usual.1.min(LIKE_ANOTHER.1).hypot(PER_DATA * more.ln());
+        // tasks of much more data take as much longer; of less data, a part of their time remains
+        let ratio = if more > SIMILAR { more } else { usual.0 * more.max(1.0) * more.min(1.0).powf(LESS_DATA) };
+        (ratio, error)
+    }
+}
+
+/// Returns the times of a stage without a finished task. They come from the last stage with the same operators, or else with the same action, or else
+/// from the last stage of all. If the data of the tasks are known, times grow with them. Only the later tasks of slots in this stage count, if one of
+/// them has finished. The extra time of the first tasks belongs to the start of the run, which has passed.
+fn like(stage: &StageProgress, known: &[Known<'_>], setup_s: f64) -> Option<StageSpec> {
+    let by = |is_same: &dyn Fn(&StageProgress) -> bool| known.iter().rfind(|known| is_same(known.seen));
+    let same_work = by(&|seen| !seen.operators.is_empty() && seen.operators == stage.operators);
+    let same_name = || by(&|seen| action(&seen.name) == action(&stage.name));
+    let known = same_work.or_else(same_name).or(known.last())?;
+    let (ratio, error) = known.ratio(stage);
+    let mut spec = known.spec.clone();
+    let mut time = if known.has_later { spec.warm } else { spec.cold };
     time.fixed_s *= ratio;
     time.per_mb_s *= ratio;
     time.error = error;
     (spec.cold, spec.warm) = (time, time);
     spec.setup_s = setup_s;
-    spec
+    Some(spec)
 }
 
-/// Returns the stage of the plan matched to each stage of the log; none for a stage that is only announced
-/// and is not in the plan.
+/// Returns the stage of the plan matched to each stage of the log; none for a stage that is not in the plan.
 fn matched(run: &RunProgress, plan: &StagePlan) -> Result<Vec<Option<usize>>, FitError> {
     let mut found: Vec<Option<usize>> = vec![None; run.stages.len()];
     let mut is_tried = vec![false; run.stages.len()];
@@ -182,12 +304,14 @@ fn matched(run: &RunProgress, plan: &StagePlan) -> Result<Vec<Option<usize>>, Fi
         for (n, &k) in alike.iter().enumerate() {
             is_tried[k] = true;
             found[k] = planned.get(n).copied();
-            if found[k].is_none() && run.stages[k].submitted {
-                let first = format!("the plan of `{}`", plan.job.name);
-                let what = format!("stage {} `{}` after {after:?}", run.stages[k].number, run.stages[k].name);
-                return Err(FitError::OtherJob { log: run.log.clone(), what, first, expected: "no such stage".into() });
-            }
         }
+    }
+    let submitted = || found.iter().zip(&run.stages).filter(|(_, stage)| stage.submitted);
+    if submitted().next().is_some() && submitted().all(|(found, _)| found.is_none()) {
+        let stage = &run.stages[0];
+        let first = format!("the plan of `{}`", plan.job.name);
+        let what = format!("stage {} `{}`", stage.number, stage.name);
+        return Err(FitError::OtherJob { log: run.log.clone(), what, first, expected: "none of its stages".into() });
     }
     Ok(found)
 }
@@ -299,6 +423,10 @@ impl<'a> Join<'a> {
                 shown[usize::from(task.rank > 1)].running.push(task.age_s / mean_s);
                 state.running.push(RunningTask { age_s: task.age_s, mean_s, is_first: task.rank == 1 });
             }
+            // the pace of a run changes, so the latest tasks tell most about the next ones
+            let latest = (LATEST_WAVES * self.whole.slots as usize).max(LATEST);
+            let old = shown[1].ended.len().saturating_sub(latest);
+            shown[1].ended.drain(..old);
         }
         all
     }

@@ -22,8 +22,8 @@ const STAGE_SPREAD: f64 = 0.1;
 /// Share of tasks that are delayed for a reason outside the distribution.
 const HELD_UP: f64 = 0.02;
 /// The likelihood is evaluated at values of F + G from -REACH to REACH.
-const REACH: f64 = 2.5;
-const STEPS: i32 = 100;
+const REACH: f64 = 5.0;
+const STEPS: i32 = 200;
 /// Maximum number of tasks of a stage that enter the likelihood; of more tasks, an even selection.
 const MOST_TASKS: usize = 1_000;
 /// Degrees of freedom of the likelihood of a finished task. The likelihood is Student's t, so that outliers have little
