@@ -26,7 +26,7 @@ const ENOUGH: usize = 2;
 /// Ratio of the data of tasks from which their times have the same ratio; below, the usual ratio of stages holds, too.
 const SIMILAR: f64 = 4.0;
 /// Power with which times fall with the data of tasks.
-const LESS_DATA: f64 = 0.5;
+const LESS_DATA: f64 = 0.2;
 /// Standard deviation of the logarithm of a time for each factor of e between the data of tasks.
 const PER_DATA: f64 = 0.3;
 /// Data of a task that matters \[MB\].
