@@ -11,7 +11,7 @@ pub use crate::net::{Delay, Law, Memory, Net, NetBuilder, PlaceId, Servers, Timi
 #[doc(no_inline)]
 pub use crate::optimize::Optimization;
 #[doc(no_inline)]
-pub use crate::plan::{DataSize, JobPlan, Planned, Planning};
+pub use crate::plan::{DataSize, InputSize, JobPlan, Planned, Planning};
 #[doc(no_inline)]
 pub use crate::report::{Document, EstimateJob, EstimatedJob, Report, ReportSimulation, ReportStudy};
 #[doc(no_inline)]

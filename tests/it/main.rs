@@ -83,9 +83,10 @@ mod optimize;
 mod optimize_sizes;
 mod oracle;
 mod other_formats;
+#[cfg(feature = "cli")]
+mod own_run;
 mod pictures;
 mod pipe_semantics;
-#[cfg(feature = "cli")]
 mod plan_keys;
 mod random_net;
 mod readers;

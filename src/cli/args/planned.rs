@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use tailspn::plan::{DataSize, PlanOption};
+use tailspn::plan::{DataSize, InputSize, PlanOption};
 
 use crate::cli::values;
 
@@ -18,9 +18,9 @@ pub(crate) struct TrustArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "In place of the plan's values")]
 pub(crate) struct JobArgs {
-    /// Input of the job, such as 10GB (KB, MB, GB and TB are powers of 1024)
+    /// Input of the job, such as 10GB (KB, MB, GB and TB are powers of 1024), or a multiple of the plan's, such as 3x
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
-    pub(crate) input_size: Option<DataSize>,
+    pub(crate) input_size: Option<InputSize>,
     /// Input of one map task, such as 128MB
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub(crate) split_size: Option<DataSize>,

@@ -153,7 +153,11 @@ fn of_own_tasks(stage: &StageProgress) -> Option<StageSpec> {
     let mean = |wanted: &dyn Fn(u32) -> bool| {
         let times: Vec<f64> = stage.ended.iter().filter(|task| wanted(task.rank)).map(|task| task.wall_s).collect();
         let error = OWN_SPREAD / (times.len() as f64).sqrt();
-        (!times.is_empty()).then(|| TaskTime { fixed_s: times.iter().sum::<f64>() / times.len() as f64, per_mb_s: 0.0, error })
+        (!times.is_empty()).then(|| TaskTime {
+            fixed_s: times.iter().sum::<f64>() / times.len() as f64,
+            per_mb_s: 0.0,
+            error,
+        })
     };
     let all = mean(&|_| true)?;
     let [cold, warm] = [mean(&|rank| rank < 2), mean(&|rank| rank > 1)];

@@ -23,7 +23,7 @@ pub enum DataSizeError {
     #[error("a size must be finite and above 0")]
     NotPositive,
     /// The text is not a number with a unit.
-    #[error("expected a size, such as 500MB or 10GB")]
+    #[error("expected a size, such as 500MB, 10GB or, for the input of a job, 3x")]
     Text,
 }
 
@@ -67,6 +67,45 @@ impl FromStr for DataSize {
     }
 }
 
+/// The input of a job: an amount of data, or a multiple of what the plan states, such as `3x`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum InputSize {
+    /// An amount.
+    Data(DataSize),
+    /// A multiple, finite and positive.
+    Times(f64),
+}
+
+impl InputSize {
+    /// Returns the number of MB for a plan that states `own_mb`.
+    pub fn of(self, own_mb: f64) -> f64 {
+        match self {
+            Self::Data(size) => size.mb(),
+            Self::Times(times) => times * own_mb,
+        }
+    }
+}
+
+impl From<DataSize> for InputSize {
+    fn from(size: DataSize) -> Self {
+        Self::Data(size)
+    }
+}
+
+impl FromStr for InputSize {
+    type Err = DataSizeError;
+
+    /// Reads an amount of data, or a number with `x`.
+    fn from_str(text: &str) -> Result<Self, DataSizeError> {
+        match text.trim().strip_suffix(['x', 'X']).map(|times| times.trim().parse::<f64>()) {
+            None => text.parse().map(Self::Data),
+            Some(Ok(times)) if times.is_finite() && times > 0.0 => Ok(Self::Times(times)),
+            Some(Ok(_)) => Err(DataSizeError::NotPositive),
+            Some(Err(_)) => Err(DataSizeError::Text),
+        }
+    }
+}
+
 impl fmt::Display for DataSize {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} MB", self.mb)
@@ -76,6 +115,14 @@ impl fmt::Display for DataSize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn inputs_may_be_multiples() {
+        let of = |text: &str| text.parse::<InputSize>().map(|size| size.of(200.0));
+        assert_eq!([of("3x"), of(" 0.5 X"), of("1GB")], [Ok(600.0), Ok(100.0), Ok(1024.0)]);
+        assert_eq!([of("0x"), of("-1x"), of("infx")], [const { Err(DataSizeError::NotPositive) }; 3]);
+        assert_eq!(of("threex"), Err(DataSizeError::Text));
+    }
 
     #[test]
     fn sizes_have_units_of_1024() {

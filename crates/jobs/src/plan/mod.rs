@@ -31,7 +31,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 pub use combined::{Asked, REFUSALS, Refusal};
-pub use data_size::{DataSize, DataSizeError};
+pub use data_size::{DataSize, DataSizeError, InputSize};
 pub use options::{PlanOption, Planned, Planning};
 pub use problem::{PlanError, PlanProblem, ProblemKind};
 pub use rename::{PlanWarning, Rename, rename_path};

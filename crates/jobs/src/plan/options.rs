@@ -6,7 +6,7 @@ use std::fmt;
 
 use crate::mapreduce;
 use crate::plan::JobPlan;
-use crate::plan::data_size::DataSize;
+use crate::plan::data_size::{DataSize, InputSize};
 use crate::plan::problem::{PlanError, PlanProblem, ProblemKind};
 use crate::stages::StagePlan;
 
@@ -15,7 +15,7 @@ use crate::stages::StagePlan;
 #[non_exhaustive]
 pub enum PlanOption {
     /// Input of the job.
-    InputSize(DataSize),
+    InputSize(InputSize),
     /// Input of one map task.
     SplitSize(DataSize),
     /// Number of reduce tasks.
@@ -115,7 +115,7 @@ impl PlanOption {
                     "to change the number of map tasks, use `--input-size`",
                 ));
             }
-            Self::InputSize(size) => plan.job.input_mb = size.mb(),
+            Self::InputSize(size) => plan.job.input_mb = size.of(plan.job.input_mb),
             Self::SplitSize(size) => plan.job.split_mb = size.mb(),
             Self::Reduces(count) => match plan.phases.as_mut().and_then(|phases| phases.reduces.as_mut()) {
                 Some(reduces) => *reduces = count,
@@ -179,7 +179,16 @@ impl PlanOption {
         let whole = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
         let job = &mut plan.job;
         match *self {
-            Self::InputSize(size) => job.input_mb = size.mb(),
+            Self::InputSize(size) => {
+                let input_mb = size.of(job.input_mb);
+                if !plan.depends_on_input(input_mb) {
+                    return Err(self.problem(
+                        "has no effect on this plan",
+                        "neither the number nor the time of any stage's tasks depends on the input; runs of other sizes would show how they grow",
+                    ));
+                }
+                plan.job.input_mb = input_mb;
+            }
             Self::Executors(count) => job.executors = whole(count),
             Self::Cores(count) => job.cores = whole(count),
             Self::GpusOfExecutor(_) | Self::ConcurrentGpuTasks(_)
@@ -223,9 +232,9 @@ pub struct Planned(Result<JobPlan, PlanError>);
 /// A planned job: other sizes, another cluster, a deadline.
 ///
 /// ```
-/// use tailspn_jobs::plan::{JobPlan, Planning};
+/// use tailspn_jobs::plan::{DataSize, JobPlan, Planning};
 ///
-/// let plan = JobPlan::default().input_size("20GB".parse()?).workers(8).deadline(120.0).plan()?;
+/// let plan = JobPlan::default().input_size("20GB".parse::<DataSize>()?).workers(8).deadline(120.0).plan()?;
 /// assert!(matches!(plan, JobPlan::MapReduce(plan) if plan.maps() == 320 && plan.workers() == 8));
 /// let error = JobPlan::default().executors(3).plan().unwrap_err();
 /// assert_eq!(error.to_string(), "`--executors` has no meaning for a plan of `[profile]`; use `--workers`");
@@ -261,8 +270,8 @@ pub trait Planning: Sized {
 
     /// Sets the input of the job.
     #[must_use]
-    fn input_size(self, size: DataSize) -> Planned {
-        self.with(&PlanOption::InputSize(size))
+    fn input_size(self, size: impl Into<InputSize>) -> Planned {
+        self.with(&PlanOption::InputSize(size.into()))
     }
 
     /// Sets the input of one map task.

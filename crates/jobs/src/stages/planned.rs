@@ -291,6 +291,25 @@ impl StagePlan {
         self.job.hosts.or(self.sharing.map(like_seen)).unwrap_or(executors).clamp(1, executors)
     }
 
+    /// Returns true if the slot time of all tasks changes with the input, from the plan's to `input_mb`: with at least the power 0.01 of the input.
+    pub fn depends_on_input(&self, input_mb: f64) -> bool {
+        const LEAST_POWER: f64 = 0.01;
+        let work_s = |input_mb: f64| {
+            let mut plan = self.clone();
+            plan.job.input_mb = input_mb;
+            PlannedJob::of(&plan).stages.iter().map(PlannedStage::work_s).sum::<f64>()
+        };
+        let sizes = (input_mb / self.job.input_mb).ln().abs();
+        // too many tasks are refused with their own message
+        let is_sound = |plan: &Self| plan.problems().is_empty();
+        let mut other = self.clone();
+        other.job.input_mb = input_mb;
+        sizes < 1e-9
+            || !is_sound(self)
+            || !is_sound(&other)
+            || (work_s(input_mb) / work_s(self.job.input_mb)).ln().abs() >= LEAST_POWER * sizes
+    }
+
     /// Returns true if runs at different loads show how tasks that share a host slow each other down.
     pub fn knows_sharing(&self) -> bool {
         self.sharing

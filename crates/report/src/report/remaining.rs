@@ -11,6 +11,7 @@ use crate::report::deadline::chance;
 use crate::report::json::{JsonError, json_line};
 use crate::report::next_run::{StageQuantile, predicted, quantile_rows};
 use crate::report::number::{counted, plain};
+use crate::report::own_run::OwnRunSection;
 use crate::report::passage::line;
 use crate::report::points::CdfPoint;
 use crate::report::times::Times;
@@ -101,6 +102,9 @@ pub struct RemainingReport {
     pub done_by: Vec<DoneByRow>,
     /// Ratio of the run's task times to a typical run of the plan, with the prediction interval; null without a plan.
     pub factor: Option<Measured>,
+    /// The check of the plan on the runs that it was fitted to; without a plan, nothing was checked.
+    #[serde(default)]
+    pub own_run: OwnRunSection,
     /// The stages.
     pub stages: Vec<RemainingStageRow>,
     /// Assumptions and gaps.
@@ -162,6 +166,7 @@ pub fn remaining_report(found: &Remaining, settings: &RemainingSettings, by_s: &
         quantiles: QUANTILES.iter().map(|&p| StageQuantile { p, value_s: found.quantile(p) }).collect(),
         done_by: by_s.iter().map(|&by_s| DoneByRow { by_s, probability: done_by(by_s) }).collect(),
         factor: by_plan.map(|pace| interval(pace.quantile(0.5), pace.quantile(low), pace.quantile(high))),
+        own_run: OwnRunSection::from(&found.own_run),
         stages: stages.collect(),
         notes: found.notes.clone(),
         curve: if is_ended { Vec::new() } else { curve(found) },
@@ -275,20 +280,29 @@ impl RemainingReport {
             return vec!["The application has ended without finishing a job.".into()];
         }
         let [low, high] = self.prediction_s;
-        let mut answer: Vec<Piece> = vec![
+        let mut answer = self.own_run.warning();
+        let of = match (self.basis, &self.jobs_running[..]) {
+            (RemainingBasis::RunItself, [job]) => format!(" of job {job}, without the later jobs of the program"),
+            (RemainingBasis::RunItself, _) => " of the running jobs, without the later jobs of the program".to_owned(),
+            _ => String::new(),
+        };
+        answer.extend([
             format!("With {}% probability, ", plain(100.0 * self.prediction_level)).into(),
             predicted("/prediction_s/0", low).into(),
             " to ".into(),
             predicted("/prediction_s/1", high).into(),
-            " remain; the median of the remaining time is ".into(),
+            format!(" remain{of}; the median of the remaining time is ").into(),
             predicted("/median_s", self.median_s).into(),
-        ];
+        ]);
         if self.elapsed_s.is_some() {
             let total = Number::new("/total", self.total.value, "s").rounded(0.01 * self.total.value);
             answer.extend([", and the median of the total time is ".into(), total.into()]);
         }
         let end = self.now_unix_s.map(|now_s| format!(" The median end is {}.", utc_text(now_s + self.median_s)));
         answer.push(format!(".{}", end.unwrap_or_default()).into());
+        if self.basis == RemainingBasis::Plan {
+            answer.extend(self.own_run.sentence());
+        }
         for (i, row) in self.done_by.iter().enumerate() {
             answer.push(format!(" The probability of finishing within {} s is ", plain(row.by_s)).into());
             answer.push(chance(format!("/done_by/{i}/probability"), &row.probability).into());

@@ -9,12 +9,14 @@ use tailspn_common::threads;
 use crate::error::StudyError;
 use crate::estimate::{Measured, clopper_pearson, quantile_of_sorted};
 use crate::fit::{RestOfRun, RunProgress, rest_by_itself, rest_of_run};
+use crate::job_time::{OwnRun, own_run};
 use crate::mapreduce::LawTables;
+use crate::plan::JobPlan;
 use crate::remaining::pace::RunPace;
 use crate::rng::split;
 use crate::run::{ResumedRuns, RunMemory, StageRun};
 use crate::stages::{StagePlan, job_of};
-use crate::watch::Watch;
+use crate::watch::{Quiet, Watch};
 
 /// Replications between two checks of the clock.
 const ROUND: u64 = 256;
@@ -88,6 +90,8 @@ pub struct Remaining {
     pub basis: Basis,
     /// The plan at this run's size; none if the application has ended.
     pub plan: Option<StagePlan>,
+    /// The check of the given plan on the runs that it was fitted to.
+    pub own_run: OwnRun,
     /// Factor between the run and the plan; none if the application has ended.
     pub pace: Option<RunPace>,
     /// The stages: the plan's in its order, otherwise the log's.
@@ -157,6 +161,11 @@ pub fn remaining(
     let runs = replicate(&rest, &pace, count, settings, watch)?;
     let mut left_s: Vec<f64> = runs.iter().map(|run| run.job_s).collect();
     left_s.sort_by(f64::total_cmp);
+    let own_run = match plan {
+        Some(plan) => own_run(&JobPlan::Stages(Box::new(plan.clone())), &Quiet(watch))?,
+        None => OwnRun::default(),
+    };
+    widen(&mut left_s, &own_run);
     if left_s.is_empty() {
         return Err(StudyError::NoReplication);
     }
@@ -169,8 +178,20 @@ pub fn remaining(
         left_s,
         plan: Some(rest.plan),
         pace: Some(pace),
+        own_run,
         progress,
     })
+}
+
+/// Stretches times, in ascending order, around their median if the plan does not reproduce its own runs.
+fn widen(times_s: &mut [f64], own_run: &OwnRun) {
+    let (Some([below, above]), Ok(median_s)) = (own_run.stretch, quantile_of_sorted(times_s, 0.5)) else { return };
+    if median_s > 0.0 {
+        for time_s in times_s {
+            let ratio = *time_s / median_s;
+            *time_s = median_s * ratio.powf(if ratio < 1.0 { below } else { above });
+        }
+    }
 }
 
 /// Returns the result for a run that has ended.
@@ -193,6 +214,7 @@ fn ended(progress: RunProgress) -> Remaining {
         basis: Basis::Ended,
         plan: None,
         pace: None,
+        own_run: OwnRun::default(),
         notes,
         partial: false,
         left_s: vec![0.0],
