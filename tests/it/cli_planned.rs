@@ -186,7 +186,8 @@ fn stages_policies_and_sweeps_have_the_probability_too() {
     let stages = folder.at("stages.toml");
     let found = json(&["estimate", &stages, "--deadline", "1000s", "--reps", "100", "--json"]);
     assert_eq!(found["deadline"]["simulated"]["value"], 1.0);
-    assert!(shown(&["estimate", &stages, "--deadline", "5", "--reps", "100"]).contains("finishing within 5 s"));
+    let text = shown(&["estimate", &stages, "--deadline", "5", "--reps", "100"]);
+    assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains("finishing within 5 s"), "{text}");
     let sweep =
         "[sweep]\nbase = \"job.toml\"\nreplications = 4000\n[[axis]]\nkey = \"job.deadline_s\"\nvalues = [10, 30]\n";
     std::fs::write(folder.at("sweep.toml"), sweep).unwrap();

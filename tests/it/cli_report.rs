@@ -306,7 +306,7 @@ const EXPECTED: [&str; 20] = [
     "comparison: compare",
     "result-1: critical waterfall histogram cdf tail",
     "result-2: cdf tail",
-    "result-3: waterfall cdf tail",
+    "result-3: critical waterfall cdf tail",
     "result-4: waterfall histogram cdf tail",
     "result-7: cdf tail",
     "result-10: policies",

@@ -2,19 +2,117 @@
 
 use crate::fit::observe::{FitError, ObservedRun, ObservedStage};
 
+/// Least share of the task time of two runs in stages that both have, for runs of one program.
+const SHARED: f64 = 0.7;
+
+/// Runs of one program, each with the same stages.
+pub(super) struct Alike {
+    pub(super) runs: Vec<ObservedRun>,
+    /// Remarks on stages that some runs do not have.
+    pub(super) notes: Vec<String>,
+}
+
 /// Returns the runs, each with its stages in the order of the first run's stages.
 ///
-/// Stages that do not wait for each other may be submitted in any order. Such stages are distinguished by their names,
-/// or by their data if names are equal.
-pub(super) fn alike(runs: &[ObservedRun]) -> Result<Vec<ObservedRun>, FitError> {
+/// Stages that do not wait for each other may be submitted in any order. Such stages are distinguished by their names, or by their data if names are
+/// equal. A program may plan other stages at another size. Then all runs get the stages of the last run, whose size is the plan's: a stage that another run
+/// does not have is empty there, and a stage that only another run has is left out.
+pub(super) fn alike(runs: &[ObservedRun]) -> Result<Alike, FitError> {
     let first = &runs[0];
     let mut all = vec![first.clone()];
     for run in &runs[1..] {
         let run = ordered(run, first).unwrap_or_else(|| run.clone());
-        same_job(&run, first)?;
+        if let Err(error) = same_job(&run, first) {
+            return as_the_last(runs).ok_or(error);
+        }
         all.push(run);
     }
-    Ok(all)
+    Ok(Alike { runs: all, notes: Vec::new() })
+}
+
+/// Returns the runs with the stages of the last run; none if two runs share too few stages.
+fn as_the_last(runs: &[ObservedRun]) -> Option<Alike> {
+    let last = runs.last()?;
+    let work_s = |stage: &ObservedStage| stage.tasks.iter().map(|task| task.wall_s).sum::<f64>();
+    let (mut all, mut notes) = (Vec::new(), Vec::new());
+    for run in runs {
+        let found = counterparts(run, last);
+        let of = |stages: &[ObservedStage]| stages.iter().map(work_s).sum::<f64>();
+        let theirs: f64 = found.iter().flatten().map(|&k| work_s(&run.stages[k])).sum();
+        let ours: f64 =
+            last.stages.iter().zip(&found).filter(|(_, k)| k.is_some()).map(|(stage, _)| work_s(stage)).sum();
+        if theirs < SHARED * of(&run.stages) || ours < SHARED * of(&last.stages) {
+            return None;
+        }
+        let left = run.stages.len() - found.iter().flatten().count();
+        if left > 0 {
+            let share = 100.0 * (1.0 - theirs / of(&run.stages));
+            notes.push(format!(
+                "{}: {left} stages with {share:.0}% of the task time have no counterpart in {}; they are left out",
+                run.log, last.log
+            ));
+        }
+        let stage = |(wanted, k): (&ObservedStage, &Option<usize>)| match k {
+            Some(k) => ObservedStage { after: wanted.after.clone(), ..run.stages[*k].clone() },
+            None => ObservedStage { tasks: Vec::new(), took_s: 0.0, ..wanted.clone() },
+        };
+        all.push(ObservedRun { stages: last.stages.iter().zip(&found).map(stage).collect(), ..run.clone() });
+    }
+    notes.extend(seen_where(&all));
+    Some(Alike { runs: all, notes })
+}
+
+/// Returns for each stage of the last run its counterpart in a run: with the same operation, the same scanned tables (or else the same operators) if the
+/// logs have them, and the same stages before, as far as these have counterparts. Of several, the stage with the same operators, then with the same line
+/// of the program, then with the most similar share of the data.
+fn counterparts(run: &ObservedRun, last: &ObservedRun) -> Vec<Option<usize>> {
+    let share = |of: &ObservedRun, i: usize| {
+        (of.stages[i].tasks.iter().map(|task| task.mb).sum::<f64>() / of.input_mb).max(1e-9).ln()
+    };
+    let mut found: Vec<Option<usize>> = Vec::new();
+    for (i, wanted) in last.stages.iter().enumerate() {
+        let after: Vec<usize> = wanted.after.iter().filter_map(|&before| found[before]).collect();
+        let tables = tables_of(&wanted.operators);
+        let fits = |k: &usize| {
+            let stage = &run.stages[*k];
+            let before = |k: &usize| stage.after.contains(k);
+            let own_tables = tables_of(&stage.operators);
+            let does_the_same =
+                if tables.is_empty() { stage.operators == wanted.operators } else { own_tables == tables };
+            !found.contains(&Some(*k))
+                && action(&stage.name) == action(&wanted.name)
+                && does_the_same
+                && after.iter().all(before)
+        };
+        let off = |k: usize| {
+            let stage = &run.stages[k];
+            let others = u8::from(stage.operators != wanted.operators);
+            (others, u8::from(stage.name != wanted.name), (share(run, k) - share(last, i)).abs())
+        };
+        let nearer = |a: &usize, b: &usize| {
+            let (a, b) = (off(*a), off(*b));
+            (a.0, a.1).cmp(&(b.0, b.1)).then(a.2.total_cmp(&b.2))
+        };
+        found.push((0..run.stages.len()).filter(fits).min_by(nearer));
+    }
+    found
+}
+
+/// Returns the tables that operators scan.
+fn tables_of(operators: &[String]) -> Vec<&String> {
+    operators.iter().filter(|operator| operator.starts_with("Scan ")).collect()
+}
+
+/// Returns a note on the stages that only some of the runs have.
+fn seen_where(runs: &[ObservedRun]) -> Option<String> {
+    let last = runs.last()?;
+    let is_partial = |i: &usize| runs.iter().any(|run| run.stages[*i].tasks.is_empty());
+    let partial: Vec<usize> = (0..last.stages.len()).filter(is_partial).collect();
+    let first = partial.first()?;
+    let inputs = runs.iter().filter(|run| !run.stages[*first].tasks.is_empty()).map(|run| run.input_mb);
+    let (least, most) = inputs.fold((f64::INFINITY, 0.0_f64), |(a, b), mb| (a.min(mb), b.max(mb)));
+    let list = partial.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    Some(format!("stages {list}: not in all logs; stage {first} was seen with {least:.4} to {most:.4} MB of input"))
 }
 
 /// Returns a run with its stages in the order of the first run's stages; none if the stages differ.
@@ -75,7 +173,7 @@ pub(super) fn programs(others: &[ObservedRun]) -> Vec<Vec<ObservedRun>> {
         let with = programs.iter_mut().find_map(|program| {
             let mut all = program.clone();
             all.push(run.clone());
-            alike(&all).ok().map(|all| (program, all))
+            alike(&all).ok().filter(|all| all.notes.is_empty()).map(|all| (program, all.runs))
         });
         match with {
             Some((program, all)) => *program = all,

@@ -37,6 +37,7 @@ pub mod hadoop_conf;
 mod job_text;
 mod law;
 mod line;
+mod memory;
 mod notes;
 pub mod observe;
 pub mod observed_job;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::fit::memory::{executor_memory_mb, memory_per_mb};
 use crate::fit::replay_policies::{copies_of, speculation_of};
 use crate::fit::sources::{Reading, Source, sources};
 use crate::fit::workers::{free_at, workers_of};
@@ -120,11 +121,15 @@ pub struct ObservedStage {
     pub number: u32,
     /// The stage's name.
     pub name: String,
+    /// Operators of its query, if the log has them.
+    pub operators: Vec<String>,
     /// Stages that this stage waited for, by position.
     pub after: Vec<usize>,
     /// Time from the last end of a task of those stages to the stage's first launch \[s\], excluding waits
     /// for a free slot or for executors to start.
     pub setup_s: f64,
+    /// Peak memory of its tasks for joins, sorts and aggregations, in MB per MB of data, if the log shows it.
+    pub memory_per_mb: Option<f64>,
     /// True if its tasks read the job's input rather than a shuffle.
     pub reads_input: bool,
     /// Time from the first launch to the last end \[s\].
@@ -160,6 +165,8 @@ pub struct ObservedRun {
     pub job_s: f64,
     /// Time from the end of the last task to the last completion of a job \[s\].
     pub end_s: f64,
+    /// Memory of an executor for execution and storage \[MB\], if the log states it.
+    pub memory_mb: Option<f64>,
     /// The settings of speculative copies, if they were on.
     pub speculation: Option<SpeculativeCopies>,
     /// The stages, in the order of their submission.
@@ -230,6 +237,7 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
         gpus: GPU_KEYS.map(|key| application.number(key).filter(|amount| *amount > 0.0)),
         job_s: end.seconds_since(start),
         end_s: end.seconds_since(last).max(0.0),
+        memory_mb: executor_memory_mb(application),
         speculation: speculation_of(application).map(copies_of),
         stages,
         notes,
@@ -274,8 +282,10 @@ fn stages_of(
         stages.push(ObservedStage {
             number: stage.number,
             name: stage.name.lines().next().unwrap_or("").to_owned(),
+            operators: stage.operators.clone(),
             after,
             setup_s,
+            memory_per_mb: memory_per_mb(trace, *id),
             reads_input,
             took_s: span.last_end.seconds_since(span.first_launch).max(0.0),
             tasks,
@@ -319,7 +329,14 @@ fn sources_of(
         .collect();
     let readings: Vec<Reading<'_>> = read
         .iter()
-        .map(|(stage, mb, of, jobs)| Reading { stage: *stage, mb: *mb, sources: &of.sources, stored: &of.stored, jobs })
+        .map(|(stage, mb, of, jobs)| Reading {
+            stage: *stage,
+            mb: *mb,
+            sources: &of.sources,
+            stored: &of.stored,
+            operators: &of.operators,
+            jobs,
+        })
         .collect();
     let (sources, odd) = sources(&readings);
     notes.extend(odd);

@@ -413,8 +413,10 @@ impl RunProgress {
             ObservedStage {
                 number: stage.number,
                 name: stage.name.clone(),
+                operators: Vec::new(),
                 after: after.collect(),
                 setup_s: stage.setup_s,
+                memory_per_mb: None,
                 reads_input: false,
                 took_s: 0.0,
                 tasks,
@@ -435,6 +437,7 @@ impl RunProgress {
             partitions: self.partitions,
             job_s: self.elapsed_s.unwrap_or(0.0),
             end_s: 0.0,
+            memory_mb: None,
             speculation: None,
             stages,
             notes: Vec::new(),

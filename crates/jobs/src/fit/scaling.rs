@@ -55,6 +55,8 @@ fn seen(run: &ObservedRun, stage: &ObservedStage) -> StageObservation {
 
 /// Returns the scaling of stage `i`, the same stage in all runs.
 pub(super) fn scaling(runs: &[ObservedRun], i: usize) -> Scaling {
+    // a run of another size may not have the stage
+    let runs: Vec<&ObservedRun> = runs.iter().filter(|run| !run.stages[i].tasks.is_empty()).collect();
     let seen: Vec<StageObservation> = runs.iter().map(|run| seen(run, &run.stages[i])).collect();
     let mean = |value: &dyn Fn(&StageObservation) -> f64| seen.iter().map(value).sum::<f64>() / seen.len() as f64;
     let small = mean(&|s| s.small);
@@ -71,7 +73,7 @@ pub(super) fn scaling(runs: &[ObservedRun], i: usize) -> Scaling {
         let data = seen.iter().map(|s| (s.input_mb, s.full_mb)).collect::<Vec<_>>();
         (growth(&tasks), growth(&data), None)
     } else {
-        of_one_size(runs, i, partitions, mean(&|s| s.full), mean(&|s| s.full_mb), mean(&|s| s.input_mb))
+        of_one_size(&runs, i, partitions, mean(&|s| s.full), mean(&|s| s.full_mb), mean(&|s| s.input_mb))
     };
     Scaling {
         tasks,
@@ -86,7 +88,7 @@ pub(super) fn scaling(runs: &[ObservedRun], i: usize) -> Scaling {
 
 /// Returns the scaling assumed if all logs have the same input size.
 fn of_one_size(
-    runs: &[ObservedRun],
+    runs: &[&ObservedRun],
     i: usize,
     partitions: bool,
     full: f64,

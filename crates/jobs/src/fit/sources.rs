@@ -1,8 +1,8 @@
 //! The size of a job's input: all data read by its stages from outside, each source once.
 //!
 //! A stage's input bytes include newly read data, data already read by an earlier stage, and cached data. Only the
-//! first is input of the job. A stage that starts with a dataset of an earlier stage reads the same source again. A
-//! stage of another job also reads it again if the stage reads the same amount, or a small multiple of this amount. A
+//! first is input of the job. A stage that starts with a dataset of an earlier stage reads the same source again, and so does a stage that scans the same
+//! table: two queries may read different columns of it, so the larger amount counts. A stage of another job also reads it again if the stage reads the same amount, or a small multiple of this amount. A
 //! stage that reads hardly anything inspects the schema of the data.
 
 /// Amounts that differ by less than this share count as equal.
@@ -24,8 +24,28 @@ pub(super) struct Reading<'a> {
     pub(super) sources: &'a [u32],
     /// Numbers of the stage's cached datasets.
     pub(super) stored: &'a [u32],
+    /// Operators of the stage's query.
+    pub(super) operators: &'a [String],
     /// Jobs that the stage belongs to.
     pub(super) jobs: &'a [usize],
+}
+
+impl<'a> Reading<'a> {
+    /// Returns the tables that the stage scans.
+    fn tables(&self) -> impl Iterator<Item = &'a str> {
+        self.operators.iter().map(String::as_str).filter(|operator| operator.starts_with("Scan "))
+    }
+
+    /// Returns true if the stage reads only what an earlier stage has cached.
+    fn is_of_cache(&self) -> bool {
+        self.operators.iter().any(|operator| operator.starts_with("InMemoryTableScan"))
+            && self.tables().next().is_none()
+    }
+
+    /// Returns true if both stages scan a table, and the same.
+    fn scans_the_same(&self, other: &Self) -> bool {
+        self.tables().any(|table| other.tables().any(|other| other == table))
+    }
 }
 
 /// A source of the job's input.
@@ -48,7 +68,12 @@ pub(super) fn sources(readings: &[Reading<'_>]) -> (Vec<Source>, Vec<String>) {
     let mut notes = Vec::new();
     for (i, reading) in readings.iter().enumerate() {
         let is_kept = readings[..i].iter().any(|before| shared(before.stored, reading.stored));
-        if reading.mb <= 0.0 || is_kept {
+        if reading.mb <= 0.0 || is_kept || reading.is_of_cache() {
+            continue;
+        }
+        if let Some(known) = found.iter_mut().find(|known| known.first.scans_the_same(reading)) {
+            known.source.mb = known.source.mb.max(reading.mb);
+            known.source.stages.push(reading.stage);
             continue;
         }
         if let Some(known) = found.iter_mut().find(|known| shared(known.first.sources, reading.sources)) {
@@ -64,7 +89,9 @@ pub(super) fn sources(readings: &[Reading<'_>]) -> (Vec<Source>, Vec<String>) {
             continue;
         }
         let again = |known: &&mut FirstReading<'_>| {
-            multiple(reading.mb, known.source.mb, SAME).is_some()
+            let are_tables = known.first.tables().next().is_some() && reading.tables().next().is_some();
+            !are_tables
+                && multiple(reading.mb, known.source.mb, SAME).is_some()
                 && !known.first.jobs.iter().any(|job| reading.jobs.contains(job))
         };
         match found.iter_mut().find(again) {
@@ -95,7 +122,7 @@ mod tests {
     use super::*;
 
     fn reading<'a>(stage: usize, mb: f64, sources: &'a [u32], stored: &'a [u32], jobs: &'a [usize]) -> Reading<'a> {
-        Reading { stage, mb, sources, stored, jobs }
+        Reading { stage, mb, sources, stored, operators: &[], jobs }
     }
 
     /// The amounts of K-means: each job lists the file anew, the second reads it twice and caches the result, the next ones read the cache, the last
@@ -111,6 +138,23 @@ mod tests {
         ];
         let (found, notes) = sources(&all);
         assert_eq!(found, [Source { stages: vec![0, 2, 14], mb: 64.0 }]);
+        assert!(notes.is_empty());
+    }
+
+    /// Two queries read different columns of one table, a third its cached rows; another table of the same size is another source.
+    #[test]
+    fn a_table_counts_once_however_many_queries_read_it() {
+        let scan = |table: &str| [format!("Scan parquet {table}"), "Filter".to_owned()];
+        let (orders, lines, cache) = (scan("orders"), scan("lines"), ["InMemoryTableScan".to_owned()]);
+        let of = |stage, mb, operators, jobs| Reading { stage, mb, sources: &[], stored: &[], operators, jobs };
+        let all = [
+            of(0, 30.0, &lines[..], &[0]),
+            of(1, 50.0, &lines[..], &[1]),
+            of(2, 50.0, &orders[..], &[2]),
+            of(3, 50.0, &cache[..], &[3]),
+        ];
+        let (found, notes) = sources(&all);
+        assert_eq!(found, [Source { stages: vec![0, 1], mb: 50.0 }, Source { stages: vec![2], mb: 50.0 }]);
         assert!(notes.is_empty());
     }
 

@@ -6,7 +6,7 @@
 //! factors (Huber's weights). Other work on the machine makes a run longer and never shorter, so the centre is the
 //! median of a distribution with a floor: see `centre`.
 
-use crate::fit::alike::{alike, programs};
+use crate::fit::alike::{Alike, alike, programs};
 use crate::fit::fitted::{FittedRun, FittedStage, FittedStages};
 use crate::fit::law::best_law;
 use crate::fit::line::{Line, has_slope, median, weight};
@@ -49,7 +49,7 @@ pub fn fit_stages(runs: &[ObservedRun]) -> Result<FittedStages, FitError> {
 /// [`FitError::NoLog`], and [`FitError::OtherJob`] if the runs have different stages.
 pub fn fit_stages_alongside(runs: &[ObservedRun], others: &[ObservedRun]) -> Result<FittedStages, FitError> {
     let first = runs.first().ok_or(FitError::NoLog)?;
-    let runs = &alike(runs)?;
+    let Alike { runs, notes: partly } = &alike(runs)?;
     let told = programs(others).iter().fold(told_by(runs), |told, program| told.and(told_by(program)));
     let sharing = sharing_of(runs, &told);
     let scalings: Vec<Scaling> = (0..first.stages.len()).map(|i| scaling(runs, i)).collect();
@@ -66,6 +66,7 @@ pub fn fit_stages_alongside(runs: &[ObservedRun], others: &[ObservedRun]) -> Res
         sharing: &sharing,
     };
     let mut notes = told.notes();
+    notes.extend(partly.iter().cloned());
     notes.extend(gpu_note(&runs[runs.len() - 1]));
     let plan = StagePlan {
         notes,
@@ -153,6 +154,7 @@ impl<'a> Fit<'a> {
 fn rounded(mut plan: StagePlan) -> StagePlan {
     let mut numbers =
         vec![&mut plan.job.input_mb, &mut plan.job.teardown_s, &mut plan.run.sigma, &mut plan.run.degrees_of_freedom];
+    numbers.extend(&mut plan.job.executor_memory_mb);
     if let Some(sharing) = &mut plan.sharing {
         numbers.extend([&mut sharing.executors_per_host, &mut sharing.slots_per_host, &mut sharing.start_s]);
         for power in [&mut sharing.start, &mut sharing.warm_up, &mut sharing.steady] {
@@ -167,7 +169,14 @@ fn rounded(mut plan: StagePlan) -> StagePlan {
         numbers.extend(run.stages_s.iter_mut().chain(&mut run.longest_s));
     }
     for stage in &mut plan.stage {
-        numbers.extend([&mut stage.setup_s, &mut stage.small_mb, &mut stage.warming, &mut stage.busy, &mut stage.gpu]);
+        numbers.extend([
+            &mut stage.setup_s,
+            &mut stage.small_mb,
+            &mut stage.warming,
+            &mut stage.busy,
+            &mut stage.gpu,
+            &mut stage.memory_per_mb,
+        ]);
         for amount in [&mut stage.tasks, &mut stage.data_mb] {
             numbers.extend([&mut amount.fixed, &mut amount.per_mb]);
         }
@@ -333,6 +342,7 @@ fn size_of(runs: &[ObservedRun], factors: &[f64]) -> JobSize {
         cores: last.cores,
         hosts: hosts_of(runs),
         partitions: last.partitions,
+        executor_memory_mb: last.memory_mb,
         gpus_per_executor: gpu_of(last, 0),
         concurrent_gpu_tasks: gpu_of(last, 1),
         gpus_per_task: last.gpus[2].filter(|_| uses_gpus(last)),
@@ -413,6 +423,7 @@ fn fitted(fit: &Fit<'_>, i: usize, scaling: &Scaling) -> FittedStage {
         warming: times.warming,
         busy: times.busy,
         gpu: gpu_share(fit.runs, i),
+        memory_per_mb: fit.runs.iter().filter_map(|run| run.stages[i].memory_per_mb).fold(0.0, f64::max),
         distribution: law,
         slow: fit.tails.of_stage(i).map(|tail| tail.slow_tasks(mean_ratio)),
         tasks: scaling.tasks,
@@ -486,8 +497,10 @@ mod tests {
         let stage = |number, after, reads_input, tasks| ObservedStage {
             number,
             name: format!("s{number}"),
+            operators: Vec::new(),
             after,
             setup_s: 0.25 * factor,
+            memory_per_mb: None,
             reads_input,
             took_s: 0.0,
             tasks,
@@ -505,6 +518,7 @@ mod tests {
             partitions: Some(8),
             job_s: 0.0,
             end_s: 0.05 * factor,
+            memory_mb: None,
             speculation: None,
             stages: vec![stage(0, vec![], true, first), stage(1, vec![0], false, second)],
             notes: Vec::new(),
@@ -645,6 +659,33 @@ mod tests {
         // a shuffle of four times the data takes longer, since data are taken to matter
         let b = &fitted.plan.stage[1];
         assert!(b.warm.per_mb_s > 0.0 && near(b.cold.at(4.0), 1.4, 0.1), "{b:?}");
+    }
+
+    /// The larger run has a third stage, which the smaller one does not have: it is fitted from the larger run alone.
+    #[test]
+    fn a_stage_that_only_one_size_has_is_fitted_from_that_size() {
+        let (small, mut large) = (made(128.0, 1.0), made(256.0, 1.0));
+        let task = |i: u32| ObservedTask { wall_s: 2.0, cpu_s: Some(1.0), mb: 1.0, rank: i / 2 + 1, gpu_s: 0.0 };
+        large.stages.push(ObservedStage {
+            number: 2,
+            name: "s2".into(),
+            after: vec![1],
+            tasks: (0..6).map(task).collect(),
+            ..large.stages[1].clone()
+        });
+        let fitted = fit_stages(&[small.clone(), large.clone()]).unwrap();
+        assert_eq!((fitted.stages.len(), fitted.stages[2].tasks), (3, 6));
+        // the stages that both have still grow as both say
+        let first = &fitted.plan.stage[0];
+        assert!(near(first.tasks.per_mb, 1.0 / 16.0, 1e-9) && near(first.cold.at(16.0), 4.0, 0.05), "{first:?}");
+        assert!(near(fitted.plan.stage[2].tasks.at(256.0), 6.0, 1e-9), "{:?}", fitted.plan.stage[2]);
+        let notes = fitted.plan.notes.join("\n");
+        assert!(notes.contains("stages 2: not in all logs; stage 2 was seen with 256 to 256 MB"), "{notes}");
+        // the other way round, the plan has the two stages of the smaller run
+        let fitted = fit_stages(&[large, small]).unwrap();
+        assert_eq!(fitted.stages.len(), 2);
+        let notes = fitted.plan.notes.join("\n");
+        assert!(notes.contains("256 MB: 1 stages with") && notes.contains("left out"), "{notes}");
     }
 
     #[test]

@@ -10,6 +10,8 @@ impl Plan {
     pub fn at_job(&self, job: &LoggedJob) -> Self {
         let mut plan = self.clone();
         (plan.job.input_mb, plan.job.split_mb, plan.job.reduces) = (job.input_mb, job.split_mb, job.reduces);
+        // a GPU call reads a split at most
+        plan.job.gpu_block_mb = plan.job.gpu_block_mb.min(job.split_mb);
         plan.job.deadline_s = None;
         (plan.stragglers, plan.speculation) = (None, None);
         plan

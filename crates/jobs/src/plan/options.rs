@@ -382,7 +382,7 @@ mod tests {
     use super::*;
 
     const STAGES: &str = "[job]\ninput_mb = 64\nexecutors = 2\ncores = 1\n\
-                          [[stage]]\ntasks = { fixed = 4 }\ncold = { fixed_s = 3 }\nwarm = { fixed_s = 1 }\n";
+                          [[stage]]\ntasks = { per_mb = 0.0625 }\ncold = { fixed_s = 3 }\nwarm = { fixed_s = 1 }\n";
     const KINDS: &str = "[[cluster.node]]\nname = \"old\"\n[[cluster.node]]\nname = \"new\"\n";
 
     fn plan(text: &str) -> JobPlan {
@@ -427,6 +427,21 @@ mod tests {
         let job = made.job;
         assert_eq!((job.input_mb, job.executors, job.cores), (1024.0, 4, 2));
         assert_eq!((job.partitions, job.deadline_s), (Some(9), Some(5.0)));
+    }
+
+    /// A multiple of the plan's input; and a size on which nothing depends.
+    #[test]
+    fn inputs_may_be_relative_and_must_matter() {
+        let times = |times: f64| InputSize::Times(times);
+        assert_eq!(phases(JobPlan::default().input_size(times(3.0))).job.input_mb, 3.0 * 10_240.0);
+        let JobPlan::Stages(made) = plan(STAGES).input_size(times(0.5)).plan().unwrap() else { panic!("stages") };
+        let JobPlan::Stages(own) = plan(STAGES).plan().unwrap() else { panic!("stages") };
+        assert!((made.job.input_mb - 0.5 * own.job.input_mb).abs() < 1e-9);
+        let fixed = "[job]\ninput_mb = 64\nexecutors = 2\ncores = 1\n[[stage]]\ntasks = { fixed = 8 }\ndata_mb = { per_mb = 1 }\n\
+                     cold = { fixed_s = 1 }\nwarm = { fixed_s = 1 }\n";
+        let refused = refused(plan(fixed).input_size(times(10.0)));
+        assert!(refused.contains("`--input-size` has no effect on this plan"), "{refused}");
+        assert!(plan(fixed).input_size(times(1.0)).plan().is_ok());
     }
 
     #[test]

@@ -67,6 +67,9 @@ impl StagePlan {
             to.count("partitions", partitions.into(), "partitions", 1, most);
         }
         not_negative(&mut to, "teardown_s", self.job.teardown_s);
+        if let Some(memory_mb) = self.job.executor_memory_mb {
+            positive(&mut to, "executor_memory_mb", memory_mb);
+        }
         if let Some(deadline) = self.job.deadline_s {
             positive(&mut to, "deadline_s", deadline);
         }
@@ -169,6 +172,7 @@ fn check_stage(i: usize, stage: &StageSpec, plan: &StagePlan, to: &mut Checker) 
     not_negative(to, "setup_s", stage.setup_s);
     not_negative(to, "small_mb", stage.small_mb);
     not_negative(to, "warming", stage.warming);
+    not_negative(to, "memory_per_mb", stage.memory_per_mb);
     for (key, share) in [("busy", stage.busy), ("gpu", stage.gpu)] {
         to.range(key, share, (0.0..=1.0).contains(&share), "a number from 0 to 1");
     }

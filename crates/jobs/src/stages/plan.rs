@@ -72,6 +72,9 @@ pub struct JobSize {
     /// Share of a GPU that a task requests, > 0; the shares of an executor's GPUs limit its number of tasks. Default: no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpus_per_task: Option<f64>,
+    /// Memory of an executor for execution and storage \[MB\], > 0. Default: unknown, so that no estimate warns of spilling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub executor_memory_mb: Option<f64>,
     /// Partitions of a shuffle, for the stages with `uses_partitions = true`. Default: the number of tasks in these stages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partitions: Option<u32>,
@@ -268,6 +271,9 @@ pub struct StageSpec {
     /// Share of a task's time in which the task holds a GPU, excluding waits for the GPU, 0 to 1. Default 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub gpu: f64,
+    /// Memory that a task needs for joins, sorts and aggregations, in MB per MB of its data, >= 0. Default 0: unknown.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub memory_per_mb: f64,
     /// Distribution of times around their means.
     #[serde(default)]
     pub distribution: PhaseLaw,

@@ -322,6 +322,24 @@ impl StagePlan {
         move |stage, mb, rank| Times { stage: &self.stage[stage], load: &load }.at(mb, rank)
     }
 
+    /// Returns a remark if the tasks of a stage need more memory than an executor has for each of its tasks: they spill to disk, which no log may show.
+    fn beyond_memory(&self, number: usize, stage: &StageSpec) -> Option<String> {
+        let has_mb = self.job.executor_memory_mb? / f64::from(self.job.tasks_of_executor().max(1));
+        let task_mb = |plan: &Self| stage.data_mb.at(plan.job.input_mb).max(0.0) / f64::from(plan.full_tasks(stage));
+        let needs = |task_mb: f64| stage.memory_per_mb * task_mb / has_mb;
+        let mut seen = self.clone();
+        seen.job.input_mb = self.measured_range.map_or(0.0, |range| range.max_input_mb);
+        let (task_mb, seen_mb) = (task_mb(self), task_mb(&seen));
+        let factor = needs(task_mb);
+        // tasks that spilled in the logs have times that include it
+        (factor > 1.0 && needs(seen_mb) <= 1.0).then(|| {
+            format!(
+                "stage {number}: a task of {task_mb:.0} MB needs {factor:.1} times the memory that an executor has for it, so it spills to disk; times \
+                 do not include this"
+            )
+        })
+    }
+
     /// Returns a remark if the slowest task of a stage is likely to take longer than any task in the logs, relative to typical tasks.
     fn beyond_tail(&self, number: usize, stage: &StageSpec) -> Option<String> {
         let (slow, seen) = (stage.slow?, stage.slow?.seen?);
@@ -360,6 +378,7 @@ impl StagePlan {
             ));
         }
         remarks.extend(self.stage.iter().enumerate().filter_map(|(number, stage)| self.beyond_tail(number, stage)));
+        remarks.extend(self.stage.iter().enumerate().filter_map(|(number, stage)| self.beyond_memory(number, stage)));
         for (what, ratio) in self.measured_range.iter().flat_map(|seen| seen.beyond(self)) {
             let error = far_error(ratio);
             remarks.push(format!(
@@ -499,6 +518,33 @@ mod tests {
     }
 
     /// A plan whose times hold for two executors of one core on a host; the tests put up to eight executors there.
+
+    /// 1 MB of data needs 3 MB of memory, and each of two tasks has 300 MB: from 100 MB on, it spills. Logs of 400 MB of input in four tasks did not.
+    #[test]
+    fn tasks_beyond_the_memory_of_executors_are_told() {
+        let mut plan = plan(4.0, 2);
+        (plan.job.cores, plan.job.executor_memory_mb) = (2, Some(600.0));
+        plan.stage[0].data_mb = crate::stages::Amount { fixed: 0.0, per_mb: 1.0 };
+        plan.stage[0].memory_per_mb = 3.0;
+        plan.measured_range =
+            Some(MeasuredRange { min_input_mb: 300.0, max_input_mb: 400.0, min_slots: 1, max_slots: 8 });
+        let told = |input_mb: f64, plan: &StagePlan| {
+            let mut plan = plan.clone();
+            plan.job.input_mb = input_mb;
+            plan.remarks().iter().any(|remark| remark.contains("spills to disk"))
+        };
+        assert_eq!([399.0, 401.0, 800.0].map(|mb| told(mb, &plan)), [false, true, true]);
+        let mut plan = plan;
+        plan.job.input_mb = 800.0;
+        assert!(
+            plan.remarks()[0].starts_with("stage 0: a task of 200 MB needs 2.0 times the memory"),
+            "{:?}",
+            plan.remarks()
+        );
+        plan.measured_range = Some(MeasuredRange { max_input_mb: 900.0, ..plan.measured_range.unwrap() });
+        assert!(!told(800.0, &plan), "the logs spilled, too");
+    }
+
     fn crowded(executors: u32, hosts: Option<u32>) -> StagePlan {
         let power = |power| Power { power, error: 0.2 };
         let sharing = Sharing {

@@ -1,6 +1,7 @@
 //! Whether a plan reproduces the runs that it was fitted to.
 //!
-//! A plan reproduces its runs if the 90% interval of its job time contains all of them but at most a tenth, if it is not off by more than 30% on average,
+//! A plan reproduces its runs if the 90% interval of its job time contains all of them but at most a tenth, if it is not off by more than 30% on average (or by more than the spread of
+//! several runs explains),
 //! and if no stage's tasks take longer on average than the longest task in the logs. All other answers of a plan that does not reproduce its runs are
 //! doubtful, so their intervals are widened until they contain the runs.
 
@@ -8,6 +9,8 @@ use crate::runs::JobTimes;
 
 /// Greatest factor by which the model may be off on average.
 const OFF: f64 = 1.3;
+/// The 95% quantile of a normal distribution.
+const NORMAL_95: f64 = 1.645;
 /// Factor between a run and the nearest end of a widened interval, because the interval of another simulation differs a little.
 const BEYOND: f64 = 1.05;
 /// Least spread of a model that does not reproduce its runs, so that its intervals can be widened.
@@ -122,14 +125,17 @@ impl OwnRun {
         if self.is_misfit() { error.max(LEAST_SPREAD) } else { error }
     }
 
-    /// Judges the runs; `longer` are the stages whose tasks take too long in all runs.
-    pub(super) fn judged(runs: Vec<ReproducedRun>, longer: &[MissedStage]) -> Self {
+    /// Judges the runs, of which the logarithms of the times have the standard deviation `sigma`; `longer` are the stages whose tasks take too long in
+    /// all runs.
+    pub(super) fn judged(runs: Vec<ReproducedRun>, sigma: f64, longer: &[MissedStage]) -> Self {
         if runs.is_empty() {
             return Self::default();
         }
         let outside = runs.iter().filter(|run| !run.is_inside()).count();
         let off = runs.iter().map(ReproducedRun::off).sum::<f64>() / runs.len() as f64;
-        let fits = outside <= runs.len() / 10 && off.abs() <= OFF.ln() && longer.is_empty();
+        // the mean of a few runs that differ much is uncertain itself
+        let of_chance = if runs.len() > 1 { NORMAL_95 * sigma / (runs.len() as f64).sqrt() } else { 0.0 };
+        let fits = outside <= runs.len() / 10 && off.abs() <= OFF.ln().max(of_chance) && longer.is_empty();
         if fits {
             return Self { verdict: Verdict::Reproduced, runs, ..Self::default() };
         }

@@ -92,7 +92,7 @@ pub(super) fn own_run_of_job(plan: &Plan, watch: &dyn Watch) -> Result<OwnRun, S
         Ok(ReproducedRun::new(&job.log, job.job_s, &times_of(&samples, factor)?))
     };
     let runs = plan.proof.iter().map(check).collect::<Result<_, StudyError>>()?;
-    Ok(OwnRun::judged(runs, &[]))
+    Ok(OwnRun::judged(runs, plan.run.as_ref().map_or(0.0, |run| run.sigma), &[]))
 }
 
 /// Checks a plan of stages on its own runs.
@@ -108,7 +108,7 @@ pub(super) fn own_run_of_stages(plan: &StagePlan, watch: &dyn Watch) -> Result<O
     }
     let job_s = runs.iter().map(|run| run.logged_s.max(run.model_s)).fold(0.0, f64::max);
     let longer = longer_in_all(&stages, job_s);
-    let mut found = OwnRun::judged(runs, &longer);
+    let mut found = OwnRun::judged(runs, plan.run.sigma, &longer);
     if !found.is_misfit() {
         return Ok(found);
     }
@@ -129,7 +129,8 @@ fn compared(run: &LoggedRun, job: &PlannedJob, samples: &Samples) -> Vec<MissedS
         Some(MissedStage {
             stage: number,
             name: stage.name.clone(),
-            logged_s: *run.stages_s.get(number)?,
+            // a run of another size may not have the stage
+            logged_s: run.stages_s.get(number).copied().filter(|logged_s| *logged_s > 0.0)?,
             model_s,
             longer_s: longest_s.filter(|longest_s| mean_s > LONGER * longest_s).map(|longest_s| [mean_s, longest_s]),
         })
