@@ -1,9 +1,8 @@
 //! Whether a plan reproduces the runs that it was fitted to.
 //!
-//! A plan reproduces its runs if the 90% interval of its job time contains all of them but at most a tenth, if it is not off by more than 30% on average (or by more than the spread of
-//! several runs explains),
-//! and if no stage's tasks take longer on average than the longest task in the logs. All other answers of a plan that does not reproduce its runs are
-//! doubtful, so their intervals are widened until they contain the runs.
+//! A plan reproduces its runs if the 90% interval of its job time contains all of them but at most a tenth, if it is not off by more than 30% on average
+//! (or by more than the spread of several runs explains), and if no stage's tasks take longer on average than the longest task in the logs. All other
+//! answers of a plan that does not reproduce its runs are doubtful, so their intervals are widened until they contain the runs.
 
 use crate::runs::JobTimes;
 
