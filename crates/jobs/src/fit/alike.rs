@@ -47,8 +47,9 @@ fn as_the_last(runs: &[ObservedRun]) -> Option<Alike> {
         let left = run.stages.len() - found.iter().flatten().count();
         if left > 0 {
             let share = 100.0 * (1.0 - theirs / of(&run.stages));
+            let stages = if left == 1 { "stage" } else { "stages" };
             notes.push(format!(
-                "{}: {left} stages with {share:.0}% of the task time have no counterpart in {}; they are left out",
+                "{}: {left} {stages} with {share:.0}% of the task time without a counterpart in {}, left out",
                 run.log, last.log
             ));
         }
@@ -112,7 +113,8 @@ fn seen_where(runs: &[ObservedRun]) -> Option<String> {
     let inputs = runs.iter().filter(|run| !run.stages[*first].tasks.is_empty()).map(|run| run.input_mb);
     let (least, most) = inputs.fold((f64::INFINITY, 0.0_f64), |(a, b), mb| (a.min(mb), b.max(mb)));
     let list = partial.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
-    Some(format!("stages {list}: not in all logs; stage {first} was seen with {least:.4} to {most:.4} MB of input"))
+    let stages = if partial.len() == 1 { "stage" } else { "stages" };
+    Some(format!("{stages} {list}: not in all logs; stage {first} was seen with {least:.4} to {most:.4} MB of input"))
 }
 
 /// Returns a run with its stages in the order of the first run's stages; none if the stages differ.

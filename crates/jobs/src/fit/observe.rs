@@ -212,9 +212,14 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
     if found.is_empty() {
         return Err(incomplete("no stage ran"));
     }
-    let (mut stages, start_s) = stages_of(trace, &found, start, workers.cores);
+    let (mut stages, start_s, lost) = stages_of(trace, &found, start, workers.cores);
+    if lost > 0 {
+        notes.push(format!(
+            "{lost} tasks are not in the log; they are assumed to take as long as the others of their stages"
+        ));
+    }
     let attempts: usize = found.iter().map(|(id, ..)| trace.attempts_of(*id).len()).sum();
-    let tasks: usize = stages.iter().map(|stage| stage.tasks.len()).sum();
+    let tasks: usize = stages.iter().map(|stage| stage.tasks.len()).sum::<usize>() - lost;
     if attempts > tasks {
         notes.push(format!("attempts that did not complete a task are excluded: {}", attempts - tasks));
     }
@@ -261,20 +266,22 @@ fn gpu_memory_note(trace: &JobTrace) -> Option<String> {
     })
 }
 
-/// Returns the stages as they ran, and the time for which executors were still missing when the first was submitted \[s\].
+/// Returns the stages as they ran, the time for which executors were still missing when the first was submitted \[s\], and the number of tasks that the
+/// log has lost.
 fn stages_of(
     trace: &JobTrace,
     found: &[(StageId, &Stage, Span)],
     start: Moment,
     cores: u32,
-) -> (Vec<ObservedStage>, f64) {
+) -> (Vec<ObservedStage>, f64, usize) {
     let (mut stages, mut afters) = (Vec::new(), Vec::new());
-    let mut start_s = 0.0;
+    let (mut start_s, mut lost) = (0.0, 0);
     for (i, (id, stage, span)) in found.iter().enumerate() {
         let after = waits_for(&found[..i], stage, span, trace, &afters);
         afters.push(after.clone());
         let before = after.iter().map(|&k: &usize| found[k].2.last_end).max().unwrap_or(start);
-        let (tasks, reads_input) = tasks_of(trace, *id, cores);
+        let (mut tasks, reads_input) = tasks_of(trace, *id, cores);
+        lost += add_lost(&mut tasks, stage);
         let (setup_s, late_s) = setup_of(trace, *id, (before, stage.submitted), cores);
         if i == 0 {
             start_s = late_s;
@@ -291,7 +298,22 @@ fn stages_of(
             tasks,
         });
     }
-    (stages, start_s)
+    (stages, start_s, lost)
+}
+
+/// Adds the tasks of a stage that the log has lost, if the stage succeeded: each is like one of those in the log, in turn, after the first in its slot.
+/// Returns their number.
+fn add_lost(tasks: &mut Vec<ObservedTask>, stage: &Stage) -> usize {
+    let seen = tasks.len();
+    let is_complete = stage.completed.is_some() && stage.failure.is_none() && stage.attempt == 0;
+    let planned = stage.tasks.map_or(0, |tasks| tasks as usize);
+    if seen == 0 || !is_complete || planned <= seen {
+        return 0;
+    }
+    let like = |k: usize| ObservedTask { rank: tasks[k % seen].rank.max(2), ..tasks[k % seen] };
+    let lost: Vec<ObservedTask> = (0..planned - seen).map(like).collect();
+    tasks.extend(lost);
+    planned - seen
 }
 
 /// Returns two times \[s\]. The first is the time from the end of the stages that a stage waited for, to the first

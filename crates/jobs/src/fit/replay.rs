@@ -392,7 +392,7 @@ impl Maker<'_, '_> {
             let after = waits_for(&self.found[..i], stage, span, self.trace, &afters);
             afters.push(after.clone());
             let before = after.iter().map(|&k| self.found[k].2.last_end).max().unwrap_or(self.start);
-            let phases = vec![Phase::Recorded(usual[i].ratios.clone())];
+            let phases = vec![Phase::Recorded(usual[i].of_copied.clone())];
             stages.push(JobStage {
                 after,
                 setup: Delay::always(span.first_launch.seconds_since(before).max(0.0)),

@@ -46,13 +46,20 @@ pub(super) struct UsualTimes {
     pub(super) slowness: Vec<f64>,
     /// Ratios of times to the usual times, ascending.
     pub(super) ratios: Vec<f64>,
+    /// The same of the tasks that may need a copy.
+    pub(super) of_copied: Vec<f64>,
 }
 
 impl UsualTimes {
     /// Fits a stage; without tasks all factors are neutral, and a task takes a second.
     pub(super) fn fit(tasks: &[TimedTask], nodes: usize) -> Self {
-        let mut usual =
-            Self { line: Line { fixed: 1.0, slope: 0.0 }, cold: 1.0, slowness: vec![1.0; nodes], ratios: vec![1.0] };
+        let mut usual = Self {
+            line: Line { fixed: 1.0, slope: 0.0 },
+            cold: 1.0,
+            slowness: vec![1.0; nodes],
+            ratios: vec![1.0],
+            of_copied: vec![1.0],
+        };
         if tasks.is_empty() {
             return usual;
         }
@@ -67,20 +74,25 @@ impl UsualTimes {
             }
             usual.slowness = usual.nodes(tasks, nodes);
         }
-        usual.ratios = usual.ratios_of(tasks);
+        usual.ratios = usual.ratios_of(tasks, 0.0);
+        usual.of_copied = usual.ratios_of_copied(tasks);
         usual.ratios.sort_by(f64::total_cmp);
+        usual.of_copied.sort_by(f64::total_cmp);
         usual
     }
 
-    /// Returns the ratios of times to the usual times of the tasks that may need a copy. Of tasks of two sizes, those of the large ones: relative times of
-    /// small tasks vary more, so that a copy of a large task would often seem short.
-    fn ratios_of(&self, tasks: &[TimedTask]) -> Vec<f64> {
-        let longest = tasks.iter().map(|task| self.of(task)).fold(0.0, f64::max);
-        let ratios = |least: f64| -> Vec<f64> {
-            tasks.iter().filter(|task| self.of(task) >= least).map(|task| task.work / self.of(task)).collect()
-        };
-        let large = ratios(LARGE * longest);
-        if large.len() < ENOUGH_LARGE { ratios(0.0) } else { large }
+    /// Returns the ratios of times to the usual times, of the tasks that usually take at least so long on a usual node.
+    fn ratios_of(&self, tasks: &[TimedTask], least_s: f64) -> Vec<f64> {
+        let is_large = |task: &&TimedTask| self.line.at(task.mb) >= least_s;
+        tasks.iter().filter(is_large).map(|task| task.work / self.of(task)).collect()
+    }
+
+    /// Returns the ratios of the tasks that may need a copy. Of tasks of two sizes, those of the large ones: relative times of small tasks vary more, so
+    /// that a copy of a large task would often seem short.
+    fn ratios_of_copied(&self, tasks: &[TimedTask]) -> Vec<f64> {
+        let longest_s = tasks.iter().map(|task| self.line.at(task.mb)).fold(0.0, f64::max);
+        let large = self.ratios_of(tasks, LARGE * longest_s);
+        if large.len() < ENOUGH_LARGE { self.ratios.clone() } else { large }
     }
 
     fn start(&self, cold: bool) -> f64 {
@@ -153,9 +165,25 @@ mod tests {
         }
     }
 
+    /// Five large tasks of 10 MB that vary by 10%, and many small ones that vary by a factor of ten: only the large ones say how a copy varies.
+    #[test]
+    fn copies_of_large_tasks_vary_as_large_tasks_do() {
+        let large =
+            |i: usize| TimedTask { work: 30.0 * [0.9, 0.95, 1.0, 1.05, 1.1][i], mb: 10.0, cold: false, node: 0 };
+        let small = |i: usize| TimedTask { work: [0.1, 0.3, 1.0][i % 3], mb: 0.0, cold: false, node: 0 };
+        let tasks: Vec<TimedTask> = (0..5).map(large).chain((0..30).map(small)).collect();
+        let usual = UsualTimes::fit(&tasks, 1);
+        assert!(
+            usual.of_copied.len() == 5 && usual.of_copied.iter().all(|ratio| (0.8..1.2).contains(ratio)),
+            "{usual:?}"
+        );
+        let few: Vec<TimedTask> = tasks[1..].to_vec();
+        assert_eq!(UsualTimes::fit(&few, 1).of_copied.len(), 34);
+    }
+
     #[test]
     fn a_stage_without_times_is_as_usual() {
         let usual = UsualTimes::fit(&[], 2);
-        assert_eq!((usual.slowness.as_slice(), usual.ratios.as_slice()), (&[1.0, 1.0][..], &[1.0][..]));
+        assert_eq!((usual.slowness.as_slice(), usual.of_copied.as_slice()), (&[1.0, 1.0][..], &[1.0][..]));
     }
 }

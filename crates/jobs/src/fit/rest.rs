@@ -537,7 +537,14 @@ mod tests {
         let rest = rest_of_run(&run, &plan, None).unwrap();
         assert_eq!(rest.positions, [Some(1), Some(0), Some(2)]);
         assert_eq!([0, 1, 2].map(|k| rest.job.stages[k].tasks()), [13, 4, 1]);
-        let other = StagePlan { stage: plan.stage[..1].to_vec(), ..plan };
+        // stages that the plan lacks are added to it
+        let fewer = StagePlan { stage: plan.stage[..1].to_vec(), ..plan.clone() };
+        let rest = rest_of_run(&run, &fewer, None).unwrap();
+        assert_eq!(rest.plan.stage.len(), 3);
+        assert!(rest.notes.iter().any(|note| note.contains("not in the plan")), "{:?}", rest.notes);
+        // none of its stages: another program
+        let mut other = plan;
+        other.stage.iter_mut().for_each(|stage| stage.name = "rest".to_owned());
         assert!(matches!(rest_of_run(&run, &other, None), Err(FitError::OtherJob { .. })));
     }
 
@@ -566,7 +573,10 @@ mod tests {
         assert_eq!((rest.job.stages[0].tasks(), stage.tasks()), (1, 5));
         assert!((stage.waves[0].mean_s - 10.0).abs() < 0.01, "{stage:?}");
         let to_come = &rest.plan.stage[1];
-        assert!((to_come.cold.at(0.0) - 0.6 * 10.0).abs() < 0.01 && to_come.cold.error == 1.0, "{to_come:?}");
+        assert!(
+            (to_come.cold.at(0.0) - 0.6 * 10.0).abs() < 0.01 && to_come.cold.error == LIKE_THE_SAME.1,
+            "{to_come:?}"
+        );
         assert_eq!(
             rest.notes,
             ["stage 1: no task has finished; times come from other stages of this run, with wider intervals"]

@@ -33,7 +33,9 @@ pub(super) struct Reading<'a> {
 impl<'a> Reading<'a> {
     /// Returns the tables that the stage scans.
     fn tables(&self) -> impl Iterator<Item = &'a str> {
-        self.operators.iter().map(String::as_str).filter(|operator| operator.starts_with("Scan "))
+        // a scan without the name of a table may be of any data
+        let is_table = |operator: &&str| operator.starts_with("Scan ") && *operator != "Scan ExistingRDD";
+        self.operators.iter().map(String::as_str).filter(is_table)
     }
 
     /// Returns true if the stage reads only what an earlier stage has cached.
@@ -42,9 +44,11 @@ impl<'a> Reading<'a> {
             && self.tables().next().is_none()
     }
 
-    /// Returns true if both stages scan a table, and the same.
+    /// Returns true if both stages scan a table, and the same, in different queries: within one query, two tables may have the same last part of their
+    /// path.
     fn scans_the_same(&self, other: &Self) -> bool {
-        self.tables().any(|table| other.tables().any(|other| other == table))
+        !self.jobs.iter().any(|job| other.jobs.contains(job))
+            && self.tables().any(|table| other.tables().any(|other| other == table))
     }
 }
 

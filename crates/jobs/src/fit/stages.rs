@@ -48,13 +48,16 @@ pub fn fit_stages(runs: &[ObservedRun]) -> Result<FittedStages, FitError> {
 ///
 /// [`FitError::NoLog`], and [`FitError::OtherJob`] if the runs have different stages.
 pub fn fit_stages_alongside(runs: &[ObservedRun], others: &[ObservedRun]) -> Result<FittedStages, FitError> {
-    let first = runs.first().ok_or(FitError::NoLog)?;
+    if runs.is_empty() {
+        return Err(FitError::NoLog);
+    }
     let Alike { runs, notes: partly } = &alike(runs)?;
     let told = programs(others).iter().fold(told_by(runs), |told, program| told.and(told_by(program)));
     let sharing = sharing_of(runs, &told);
-    let scalings: Vec<Scaling> = (0..first.stages.len()).map(|i| scaling(runs, i)).collect();
+    let count = runs[0].stages.len();
+    let scalings: Vec<Scaling> = (0..count).map(|i| scaling(runs, i)).collect();
     let fit = Fit::new(runs, &sharing);
-    let stages: Vec<FittedStage> = (0..first.stages.len()).map(|i| fitted(&fit, i, &scalings[i])).collect();
+    let stages: Vec<FittedStage> = (0..count).map(|i| fitted(&fit, i, &scalings[i])).collect();
     let unseen: Vec<usize> = (0..stages.len()).filter(|&i| data_unseen(&fit.rows[i], &scalings[i])).collect();
     let told = Fitting {
         runs,
@@ -210,6 +213,8 @@ fn logged(run: &ObservedRun) -> LoggedRun {
         cores: run.cores,
         hosts: run.hosts,
         partitions: run.partitions,
+        gpus_per_executor: gpu_of(run, 0),
+        concurrent_gpu_tasks: gpu_of(run, 1),
         speculation: run.speculation,
         stages_s: run.stages.iter().map(|stage| stage.took_s).collect(),
         longest_s: run.stages.iter().map(longest).collect(),
@@ -516,7 +521,7 @@ mod tests {
             start_s: 0.0,
             gpus: [None; 3],
             partitions: Some(8),
-            job_s: 0.0,
+            job_s: 30.0 * factor,
             end_s: 0.05 * factor,
             memory_mb: None,
             speculation: None,
@@ -680,12 +685,12 @@ mod tests {
         assert!(near(first.tasks.per_mb, 1.0 / 16.0, 1e-9) && near(first.cold.at(16.0), 4.0, 0.05), "{first:?}");
         assert!(near(fitted.plan.stage[2].tasks.at(256.0), 6.0, 1e-9), "{:?}", fitted.plan.stage[2]);
         let notes = fitted.plan.notes.join("\n");
-        assert!(notes.contains("stages 2: not in all logs; stage 2 was seen with 256 to 256 MB"), "{notes}");
+        assert!(notes.contains("stage 2: not in all logs; stage 2 was seen with 256.0000 to 256.0000 MB"), "{notes}");
         // the other way round, the plan has the two stages of the smaller run
         let fitted = fit_stages(&[large, small]).unwrap();
         assert_eq!(fitted.stages.len(), 2);
         let notes = fitted.plan.notes.join("\n");
-        assert!(notes.contains("256 MB: 1 stages with") && notes.contains("left out"), "{notes}");
+        assert!(notes.contains("256 MB: 1 stage with") && notes.contains("left out"), "{notes}");
     }
 
     #[test]

@@ -79,13 +79,16 @@ impl FittedJob {
 
     /// Returns what the job proves.
     pub(super) fn logged(&self) -> LoggedJob {
-        let job = &self.plan.job;
+        let (job, node) = (&self.plan.job, self.plan.cluster.node.first());
         LoggedJob {
             log: format!("{} {}", self.log, self.id),
             job_s: self.run_s,
             input_mb: job.input_mb,
             split_mb: job.split_mb,
             reduces: job.reduces,
+            workers: node.map(|node| node.count),
+            map_slots: node.map(|node| node.map_slots),
+            reduce_slots: node.map(|node| node.reduce_slots),
         }
     }
 

@@ -12,7 +12,13 @@ impl Plan {
         (plan.job.input_mb, plan.job.split_mb, plan.job.reduces) = (job.input_mb, job.split_mb, job.reduces);
         // a GPU call reads a split at most
         plan.job.gpu_block_mb = plan.job.gpu_block_mb.min(job.split_mb);
+        if let [node] = &mut plan.cluster.node[..] {
+            node.count = job.workers.unwrap_or(node.count);
+            node.map_slots = job.map_slots.unwrap_or(node.map_slots);
+            node.reduce_slots = job.reduce_slots.unwrap_or(node.reduce_slots);
+        }
         plan.job.deadline_s = None;
+        plan.proof.clear();
         (plan.stragglers, plan.speculation) = (None, None);
         plan
     }

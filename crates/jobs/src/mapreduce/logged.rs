@@ -18,4 +18,13 @@ pub struct LoggedJob {
     pub split_mb: f64,
     /// Its reduce tasks.
     pub reduces: u64,
+    /// Its workers. Default: as in `[[cluster.node]]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workers: Option<u64>,
+    /// Map tasks that each worker ran at a time. Default: as in `[[cluster.node]]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub map_slots: Option<u64>,
+    /// Reduce tasks that each worker ran at a time. Default: as in `[[cluster.node]]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reduce_slots: Option<u64>,
 }

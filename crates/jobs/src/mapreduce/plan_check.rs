@@ -71,6 +71,20 @@ impl Plan {
         if let Some(run) = &self.run {
             to.run_spread(run);
         }
+        for (i, job) in self.proof.iter().enumerate() {
+            to.section = format!("proof[{i}]");
+            to.positive("job_s", job.job_s);
+            to.positive("input_mb", job.input_mb);
+            to.positive("split_mb", job.split_mb);
+            to.count("reduces", job.reduces, "reduce tasks", 0, MAX_TASKS);
+            if job.input_mb / job.split_mb > MAX_TASKS as f64 {
+                to.add("split_mb", format!("more than {MAX_TASKS} map tasks at this size"));
+            }
+            let slots = [("workers", job.workers), ("map_slots", job.map_slots), ("reduce_slots", job.reduce_slots)];
+            for (key, count) in slots {
+                to.some(key, count.unwrap_or(1), "of them", MAX_WORKERS);
+            }
+        }
         to.section = "model.distribution".into();
         for phase in Phase::ALL {
             if let Some(problem) = self.model.distribution.get(phase).problem() {

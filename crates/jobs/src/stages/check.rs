@@ -110,6 +110,14 @@ impl StagePlan {
                 }
                 times.iter().for_each(|time_s| not_negative(to, key, *time_s));
             }
+            if let Some(partitions) = run.partitions {
+                to.count("partitions", partitions.into(), "partitions", 1, MAX_TASKS.into());
+            }
+            if let Some(copies) = &run.speculation {
+                positive(to, "speculation.multiplier", copies.multiplier);
+                let is_share = (0.0..=1.0).contains(&copies.quantile);
+                to.range("speculation.quantile", copies.quantile, is_share, "a number from 0 to 1");
+            }
             for stage in &self.stage {
                 let tasks = stage.tasks.at(run.input_mb);
                 if tasks.is_nan() || tasks > f64::from(MAX_TASKS) {

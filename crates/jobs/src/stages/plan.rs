@@ -181,9 +181,15 @@ pub struct LoggedRun {
     pub cores: u32,
     /// Hosts that the executors shared, >= 1.
     pub hosts: u32,
-    /// Its partitions of a shuffle. Default: as in `[job]`.
+    /// Its partitions of a shuffle. Default: the number of tasks in the stages that have as many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partitions: Option<u32>,
+    /// Its GPUs of an executor. Default none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpus_per_executor: Option<u32>,
+    /// Its tasks that could hold a GPU at a time. Default none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub concurrent_gpu_tasks: Option<u32>,
     /// Its speculative copies. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speculation: Option<SpeculativeCopies>,

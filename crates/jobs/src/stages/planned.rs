@@ -276,8 +276,10 @@ impl StagePlan {
         plan.job.executors = run.executors;
         plan.job.cores = run.cores;
         plan.job.hosts = Some(run.hosts);
-        plan.job.partitions = run.partitions.or(plan.job.partitions);
+        plan.job.partitions = run.partitions;
+        (plan.job.gpus_per_executor, plan.job.concurrent_gpu_tasks) = (run.gpus_per_executor, run.concurrent_gpu_tasks);
         plan.job.deadline_s = None;
+        plan.proof.clear();
         plan.speculation = run.speculation;
         plan.stragglers = None;
         plan
@@ -324,15 +326,15 @@ impl StagePlan {
 
     /// Returns a remark if the tasks of a stage need more memory than an executor has for each of its tasks: they spill to disk, which no log may show.
     fn beyond_memory(&self, number: usize, stage: &StageSpec) -> Option<String> {
-        let has_mb = self.job.executor_memory_mb? / f64::from(self.job.tasks_of_executor().max(1));
         let task_mb = |plan: &Self| stage.data_mb.at(plan.job.input_mb).max(0.0) / f64::from(plan.full_tasks(stage));
-        let needs = |task_mb: f64| stage.memory_per_mb * task_mb / has_mb;
-        let mut seen = self.clone();
-        seen.job.input_mb = self.measured_range.map_or(0.0, |range| range.max_input_mb);
-        let (task_mb, seen_mb) = (task_mb(self), task_mb(&seen));
-        let factor = needs(task_mb);
+        let needs = |plan: &Self| {
+            let has_mb = plan.job.executor_memory_mb? / f64::from(plan.job.tasks_of_executor().max(1));
+            Some(stage.memory_per_mb * task_mb(plan) / has_mb)
+        };
+        let has_spilled = |run: &LoggedRun| needs(&self.at_run(run)) > Some(1.0);
+        let (task_mb, factor) = (task_mb(self), needs(self)?);
         // tasks that spilled in the logs have times that include it
-        (factor > 1.0 && needs(seen_mb) <= 1.0).then(|| {
+        (factor > 1.0 && !self.proof.iter().any(has_spilled)).then(|| {
             format!(
                 "stage {number}: a task of {task_mb:.0} MB needs {factor:.1} times the memory that an executor has for it, so it spills to disk; times \
                  do not include this"
@@ -517,17 +519,16 @@ mod tests {
         assert!((PlannedJob::of(&plan).error() - 0.15).abs() < 1e-12);
     }
 
-    /// A plan whose times hold for two executors of one core on a host; the tests put up to eight executors there.
-
     /// 1 MB of data needs 3 MB of memory, and each of two tasks has 300 MB: from 100 MB on, it spills. Logs of 400 MB of input in four tasks did not.
     #[test]
     fn tasks_beyond_the_memory_of_executors_are_told() {
         let mut plan = plan(4.0, 2);
         (plan.job.cores, plan.job.executor_memory_mb) = (2, Some(600.0));
-        plan.stage[0].data_mb = crate::stages::Amount { fixed: 0.0, per_mb: 1.0 };
+        plan.stage[0].tasks = Amount { fixed: 4.0, per_mb: 0.0 };
+        plan.stage[0].data_mb = Amount { fixed: 0.0, per_mb: 1.0 };
         plan.stage[0].memory_per_mb = 3.0;
-        plan.measured_range =
-            Some(MeasuredRange { min_input_mb: 300.0, max_input_mb: 400.0, min_slots: 1, max_slots: 8 });
+        let run = LoggedRun { job_s: 1.0, input_mb: 400.0, executors: 2, cores: 2, hosts: 1, ..LoggedRun::default() };
+        plan.proof = vec![run.clone()];
         let told = |input_mb: f64, plan: &StagePlan| {
             let mut plan = plan.clone();
             plan.job.input_mb = input_mb;
@@ -541,10 +542,15 @@ mod tests {
             "{:?}",
             plan.remarks()
         );
-        plan.measured_range = Some(MeasuredRange { max_input_mb: 900.0, ..plan.measured_range.unwrap() });
+        // more tasks at a time share the memory
+        (plan.job.input_mb, plan.job.cores) = (400.0, 4);
+        assert!(plan.remarks()[0].contains("needs 2.0 times the memory"), "{:?}", plan.remarks());
+        plan.job.cores = 2;
+        plan.proof = vec![LoggedRun { input_mb: 900.0, ..run }];
         assert!(!told(800.0, &plan), "the logs spilled, too");
     }
 
+    /// A plan whose times hold for two executors of one core on a host; the tests put up to eight executors there.
     fn crowded(executors: u32, hosts: Option<u32>) -> StagePlan {
         let power = |power| Power { power, error: 0.2 };
         let sharing = Sharing {

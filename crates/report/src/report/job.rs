@@ -18,6 +18,7 @@ use crate::report::own_run::OwnRunSection;
 use crate::report::passage::{line, passage_section};
 use crate::report::points::{CdfPoint, QUANTILES, QuantilePoint};
 use crate::report::summary::{ProvenanceSummary, Row, float_mean, group_rows, provenance_summary};
+use crate::runs::RunSpread;
 use crate::sim::{Question, Run};
 use crate::solve::{CompletionTime, GridError, PassageError};
 use crate::units::{Probability, Seconds};
@@ -293,7 +294,9 @@ pub fn estimate_report(plan: &Plan, found: &JobEstimate, level: f64) -> Result<J
         // no advice rests on a model that does not reproduce its own runs
         report.changes.clear();
     }
-    report.next_run = plan.run.as_ref().zip(found.next_run.as_ref()).map(|(run, times)| NextRun::new(times, run));
+    let still = RunSpread { sigma: 0.0, ..RunSpread::default() };
+    let run = plan.run.as_ref().unwrap_or(&still);
+    report.next_run = found.next_run.as_ref().map(|times| NextRun::new(times, run));
     report.deadline = plan.job.deadline_s.map(|deadline_s| found.deadline(deadline_s, level));
     report.add_method();
     if let Some(ExactJobTime::States(time)) = &found.exact {

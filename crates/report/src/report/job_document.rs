@@ -38,6 +38,10 @@ impl Report for JobReport {
             ..Document::default()
         };
         document.answer.extend(where_it_goes(parts(self)));
+        if self.own_run.is_misfit() && self.next_run.is_some() {
+            // times of typical runs have intervals that are too narrow
+            document.answer.clear();
+        }
         if let Some(next) = &self.next_run {
             next.add_to(&mut document);
         }

@@ -50,8 +50,10 @@ impl NextRun {
     /// Puts the prediction before the results for typical runs.
     pub(super) fn add_to(&self, document: &mut Document<'_>) {
         let mut answer = prediction("/next_run", self.prediction_level, self.prediction_s, self.median_s);
-        answer.push(" Of typical runs, ".into());
-        answer.append(&mut document.answer);
+        if !document.answer.is_empty() {
+            answer.push(" Of typical runs, ".into());
+            answer.append(&mut document.answer);
+        }
         document.answer = answer;
         let note = format!(
             "Whole runs differ by {:.0}% (`[run]` of the plan). The other tables and pictures are of typical runs.",

@@ -16,6 +16,9 @@ pub struct OwnRunSection {
     pub runs: Vec<OwnRunRow>,
     /// The stages that the model does not reproduce in the run that it misses most.
     pub stages: Vec<MissedStageRow>,
+    /// True if the user wants all answers, although the plan does not reproduce its runs.
+    #[serde(default)]
+    pub is_trusted: bool,
 }
 
 /// Whether a plan reproduces its own runs.
@@ -85,6 +88,7 @@ impl From<&OwnRun> for OwnRunSection {
             },
             runs: found.runs.iter().map(run).collect(),
             stages: found.stages.iter().map(stage).collect(),
+            is_trusted: found.is_trusted,
         }
     }
 }
@@ -102,7 +106,7 @@ impl OwnRunSection {
         }
         let verdict = if is_reproduced { OwnRunVerdict::Reproduced } else { OwnRunVerdict::NotReproduced };
         let run = OwnRunRow { log: log.to_owned(), logged_s, model_s, interval_s: [model_s, model_s] };
-        Self { verdict, runs: vec![run], stages: Vec::new() }
+        Self { verdict, runs: vec![run], ..Self::default() }
     }
 
     /// Returns true if the plan was checked and does not reproduce its runs.
@@ -140,7 +144,10 @@ impl OwnRunSection {
             }
             pieces.push(".".into());
         }
-        pieces.push(" Do not plan with it. ".into());
+        if self.stages.is_empty() {
+            pieces.push(" The difference is not in the times of single stages.".into());
+        }
+        pieces.push(if self.is_trusted { " This answer is not proved. " } else { " Do not plan with it. " }.into());
         pieces
     }
 

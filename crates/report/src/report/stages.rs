@@ -179,7 +179,6 @@ pub fn stages_report(plan: &StagePlan, found: &StagesEstimate, level: f64) -> St
         let probability = times.cdf(time_s);
         Ok::<_, ()>(CdfPoint { time_s, probability, density_per_s: None, low: None, high: None })
     };
-    let variance = times.factor().scale * times.factor().scale;
     let one_host = speculation.is_some() && plan.hosts() == 1;
     let one_host = one_host.then(|| {
         "all executors share one host; Spark starts no copy on a host that already runs the task, so speculation has no effect".to_owned()
@@ -195,7 +194,7 @@ pub fn stages_report(plan: &StagePlan, found: &StagesEstimate, level: f64) -> St
             None => mean_time(&samples.passage, samples.clock, level),
         },
         median_s: times.quantile(0.5),
-        mean_s: times.usual_mean() * (0.5 * variance).exp(),
+        mean_s: times.mean_s(),
         prediction_level: PREDICTION,
         prediction_s: prediction_interval(times),
         quantiles: QUANTILES.iter().map(|&p| StageQuantile { p, value_s: times.quantile(p) }).collect(),

@@ -16,7 +16,7 @@ use crate::mapreduce::task_times::PhaseWarning;
 use crate::mapreduce::{JobNet, JobPhases, JobTime, Machines, Plan, attempt_rewards, job_net, seeded_phase_times};
 use crate::net::Net;
 use crate::plan::{Asked, JobPlan};
-use crate::runs::{JobTimes, RunFactor};
+use crate::runs::{JobTimes, RunFactor, RunSpread};
 use crate::sim::{Backend, CriticalPath, Ensemble, Group, Prepared, Question, Run, run};
 use crate::solve::{CompletionTime, GridSettings, completion_time, is_series_parallel};
 use crate::units::{Probability, Seconds};
@@ -232,9 +232,13 @@ impl JobEstimate {
 
     /// Computes the job time of the next run from the job time of typical runs: exactly if it is known, otherwise by
     /// simulation.
-    fn add_next_run(&mut self, plan: &Plan, watch: &dyn Watch) -> Result<(), StudyError> {
-        self.own_run = own_run_of_job(plan, &Quiet(watch))?;
-        let Some(run) = plan.run.as_ref().filter(|run| run.sigma > 0.0) else { return Ok(()) };
+    fn add_next_run(&mut self, plan: &Plan, own_run: OwnRun) {
+        self.own_run = own_run;
+        let still = RunSpread { sigma: 0.0, ..RunSpread::default() };
+        let run = plan.run.as_ref().unwrap_or(&still);
+        if run.sigma <= 0.0 && !self.own_run.is_misfit() {
+            return;
+        }
         let factor = RunFactor::new(run, self.own_run.error(0.0));
         let next_run = match (&self.exact, &self.simulated) {
             (Some(exact), _) => exact
@@ -247,7 +251,6 @@ impl JobEstimate {
             (None, None) => None,
         };
         self.next_run = next_run.map(|times| self.own_run.widened(times));
-        Ok(())
     }
 }
 
@@ -287,8 +290,10 @@ pub fn estimate_job(
         if method == EstimateMethod::Exact || ensemble.backend != Backend::Auto { Asked::Net } else { Asked::Times },
     )?;
     let phases = seeded_phase_times(&plan).map_err(|error| StudyError::Model(error.to_string()))?;
+    // before the replications: what stops them must not stop the check
+    let own_run = own_run_of_job(&plan, &Quiet(watch))?;
     if by_task {
-        return estimate_tasks(&plan, phases, late, ensemble, watch);
+        return estimate_tasks(&plan, (phases, own_run), late, ensemble, watch);
     }
     // if no task waits, the net needs no slots: the times are the same, and more exact methods apply
     plan.model.slots = plan.waits();
@@ -306,7 +311,7 @@ pub fn estimate_job(
             estimate.exact = Some(without_formula(&job.net, formula, fold, watch)?);
         }
         estimate.net = Some(job);
-        estimate.add_next_run(&plan, watch)?;
+        estimate.add_next_run(&plan, own_run);
         return Ok(estimate);
     }
     let limited = TimeLimit::new(watch, ensemble.max_wall);
@@ -323,7 +328,7 @@ pub fn estimate_job(
         }
     }
     (estimate.net, estimate.simulated) = (Some(job), Some(simulated));
-    estimate.add_next_run(&plan, watch)?;
+    estimate.add_next_run(&plan, own_run);
     estimate.add_late(&plan, late, ensemble, &limited);
     Ok(estimate)
 }
@@ -331,7 +336,7 @@ pub fn estimate_job(
 /// Estimates the time of a job task by task.
 fn estimate_tasks(
     plan: &Plan,
-    mut phases: JobPhases,
+    (mut phases, own_run): (JobPhases, OwnRun),
     late: Option<LateSettings>,
     ensemble: &Ensemble,
     watch: &dyn Watch,
@@ -343,7 +348,7 @@ fn estimate_tasks(
         return Err(StudyError::Part);
     }
     let mut estimate = JobEstimate { simulated: Some(simulated), ..JobEstimate::of(phases) };
-    estimate.add_next_run(&plan, watch)?;
+    estimate.add_next_run(&plan, own_run);
     estimate.add_late(plan, late, ensemble, watch);
     Ok(estimate)
 }

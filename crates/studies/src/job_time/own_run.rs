@@ -1,15 +1,15 @@
 //! Whether a plan reproduces the runs that it was fitted to.
 //!
-//! A plan reproduces its runs if the 90% interval of its job time contains all of them but at most a tenth, if it is not off by more than 30% on average
-//! (or by more than the spread of several runs explains), and if no stage's tasks take longer on average than the longest task in the logs. All other
+//! A plan reproduces its runs if the 90% interval of its job time contains all of them but at most a tenth, if it is off by at most a factor of two for as
+//! many, and by at most 30% on average, and if no stage's tasks take longer on average than the longest task in the logs. All other
 //! answers of a plan that does not reproduce its runs are doubtful, so their intervals are widened until they contain the runs.
 
 use crate::runs::JobTimes;
 
 /// Greatest factor by which the model may be off on average.
 const OFF: f64 = 1.3;
-/// The 95% quantile of a normal distribution.
-const NORMAL_95: f64 = 1.645;
+/// Greatest factor by which the model may be off for all runs but a tenth.
+const FAR_OFF: f64 = 2.0;
 /// Factor between a run and the nearest end of a widened interval, because the interval of another simulation differs a little.
 const BEYOND: f64 = 1.05;
 /// Least spread of a model that does not reproduce its runs, so that its intervals can be widened.
@@ -119,22 +119,28 @@ impl OwnRun {
         }
     }
 
+    /// Returns the factors by which the model is too long and too short for some run: the least ratio of a logged time to the model's, at most 1, and the
+    /// greatest, at least 1. None unless the plan does not reproduce its runs.
+    pub fn miss(&self) -> Option<[f64; 2]> {
+        let ratios = || self.runs.iter().map(|run| run.logged_s / run.model_s).filter(|ratio| ratio.is_finite());
+        self.is_misfit().then(|| [ratios().fold(1.0, f64::min), ratios().fold(1.0, f64::max)])
+    }
+
     /// Returns the spread between runs; not 0 if the plan does not reproduce its runs.
     pub(super) fn error(&self, error: f64) -> f64 {
         if self.is_misfit() { error.max(LEAST_SPREAD) } else { error }
     }
 
-    /// Judges the runs, of which the logarithms of the times have the standard deviation `sigma`; `longer` are the stages whose tasks take too long in
-    /// all runs.
-    pub(super) fn judged(runs: Vec<ReproducedRun>, sigma: f64, longer: &[MissedStage]) -> Self {
+    /// Judges the runs; `longer` are the stages whose tasks take too long in all runs.
+    pub(super) fn judged(runs: Vec<ReproducedRun>, longer: &[MissedStage]) -> Self {
         if runs.is_empty() {
             return Self::default();
         }
         let outside = runs.iter().filter(|run| !run.is_inside()).count();
         let off = runs.iter().map(ReproducedRun::off).sum::<f64>() / runs.len() as f64;
-        // the mean of a few runs that differ much is uncertain itself
-        let of_chance = if runs.len() > 1 { NORMAL_95 * sigma / (runs.len() as f64).sqrt() } else { 0.0 };
-        let fits = outside <= runs.len() / 10 && off.abs() <= OFF.ln().max(of_chance) && longer.is_empty();
+        // an interval from runs that differ much contains them all, and proves nothing
+        let far = runs.iter().filter(|run| run.off().abs() > FAR_OFF.ln()).count();
+        let fits = outside.max(far) <= runs.len() / 10 && off.abs() <= OFF.ln() && longer.is_empty();
         if fits {
             return Self { verdict: Verdict::Reproduced, runs, ..Self::default() };
         }

@@ -14,13 +14,13 @@ use crate::watch::{Quiet, Watch};
 
 /// Tasks in the replications of a run, and the limits of the number of replications.
 const TASKS: u64 = 400_000;
-const FEWEST: u64 = 16;
+const FEWEST: u64 = 4;
 const MOST: u64 = 200;
 /// Greatest ratio of the mean time of a stage's tasks to their longest time in the logs; above 1, because both are rounded or measured.
 const LONGER: f64 = 1.1;
 /// Share of the job's time below which a stage does not matter.
 const SMALL: f64 = 0.05;
-/// Share of all differences from which a stage is named.
+/// Share of the difference of the job times from which a stage is named.
 const CARRIES: f64 = 0.2;
 
 /// Estimates the time of a job of stages. `ensemble` configures the simulation: it runs task by task or, if the
@@ -70,9 +70,18 @@ pub fn own_run(plan: &JobPlan, watch: &dyn Watch) -> Result<OwnRun, StudyError> 
     }
 }
 
-fn ensemble(tasks: u64) -> Ensemble {
-    let replications = (TASKS / tasks.max(1)).clamp(FEWEST, MOST);
-    Ensemble { replications, seed: 1, ..Ensemble::default() }
+/// Returns the replications of each of some runs.
+fn ensemble(tasks: u64, runs: usize) -> Ensemble {
+    let all = tasks.saturating_mul(runs as u64).max(1);
+    Ensemble { replications: (TASKS / all).clamp(FEWEST, MOST), seed: 1, ..Ensemble::default() }
+}
+
+/// Returns a check that was stopped as one that was not made.
+fn unless_stopped(found: Result<OwnRun, StudyError>, watch: &dyn Watch) -> Result<OwnRun, StudyError> {
+    match found {
+        Err(_) if watch.stopped() => Ok(OwnRun::default()),
+        found => found,
+    }
 }
 
 /// Returns the job times of a run with this factor between runs.
@@ -81,40 +90,50 @@ fn times_of(samples: &Samples, factor: RunFactor) -> Result<JobTimes, StudyError
     times.ok_or(StudyError::NoReplication)
 }
 
-/// Checks a plan of a MapReduce job on its own jobs.
+/// Checks a plan of a MapReduce job on its own jobs. A check that is stopped counts as not made.
 pub(super) fn own_run_of_job(plan: &Plan, watch: &dyn Watch) -> Result<OwnRun, StudyError> {
+    unless_stopped(checked_job(plan, watch), watch)
+}
+
+fn checked_job(plan: &Plan, watch: &dyn Watch) -> Result<OwnRun, StudyError> {
     let check = |job: &LoggedJob| {
         let at = plan.at_job(job);
         let model = TaskModel::of_phases(&at).map_err(StudyError::Model)?;
-        let count = ensemble(at.tasks()).replications;
+        let count = ensemble(at.tasks(), plan.proof.len()).replications;
         let samples = model.ready(1, watch).replicate(0, count)?;
         let factor = RunFactor::new(&plan.run.clone().unwrap_or_default(), LEAST_SPREAD);
         Ok(ReproducedRun::new(&job.log, job.job_s, &times_of(&samples, factor)?))
     };
     let runs = plan.proof.iter().map(check).collect::<Result<_, StudyError>>()?;
-    Ok(OwnRun::judged(runs, plan.run.as_ref().map_or(0.0, |run| run.sigma), &[]))
+    Ok(OwnRun::judged(runs, &[]))
 }
 
-/// Checks a plan of stages on its own runs.
+/// Checks a plan of stages on its own runs. A check that is stopped counts as not made.
 pub(super) fn own_run_of_stages(plan: &StagePlan, watch: &dyn Watch) -> Result<OwnRun, StudyError> {
+    unless_stopped(checked_stages(plan, watch), watch)
+}
+
+fn checked_stages(plan: &StagePlan, watch: &dyn Watch) -> Result<OwnRun, StudyError> {
     let (mut runs, mut stages) = (Vec::new(), Vec::new());
     for run in &plan.proof {
         let at = plan.at_run(run);
         let job = PlannedJob::of(&at);
         let tasks: u64 = job.stages.iter().map(|stage| u64::from(stage.tasks())).sum();
-        let found = simulate_stages(&at, &ensemble(tasks), 0.95, watch)?;
-        runs.push(ReproducedRun::new(&run.log, run.job_s, &found.times));
+        let found = simulate_stages(&at, &ensemble(tasks, plan.proof.len()), 0.95, watch)?;
+        // as in an answer that is widened
+        let factor = RunFactor::new(&plan.run, job.error().max(LEAST_SPREAD));
+        runs.push(ReproducedRun::new(&run.log, run.job_s, &found.times.with_factor(factor)));
         stages.push(compared(run, &job, &found.run.samples));
     }
     let job_s = runs.iter().map(|run| run.logged_s.max(run.model_s)).fold(0.0, f64::max);
     let longer = longer_in_all(&stages, job_s);
-    let mut found = OwnRun::judged(runs, plan.run.sigma, &longer);
+    let mut found = OwnRun::judged(runs, &longer);
     if !found.is_misfit() {
         return Ok(found);
     }
     let off = |number: &usize| found.runs[*number].off().abs();
     let worst = (0..found.runs.len()).max_by(|a, b| off(a).total_cmp(&off(b)));
-    found.stages = worst.map(|worst| carrying(&stages[worst], &longer)).unwrap_or_default();
+    found.stages = worst.map(|worst| carrying(&stages[worst], &found.runs[worst], &longer)).unwrap_or_default();
     Ok(found)
 }
 
@@ -152,9 +171,9 @@ fn longer_in_all(runs: &[Vec<MissedStage>], job_s: f64) -> Vec<MissedStage> {
 }
 
 /// Returns the stages of a run that carry most of the difference, the largest first, and those whose tasks take too long.
-fn carrying(stages: &[MissedStage], longer: &[MissedStage]) -> Vec<MissedStage> {
+fn carrying(stages: &[MissedStage], run: &ReproducedRun, longer: &[MissedStage]) -> Vec<MissedStage> {
     let off = |stage: &MissedStage| (stage.model_s - stage.logged_s).abs();
-    let all: f64 = stages.iter().map(off).sum();
+    let all = (run.model_s - run.logged_s).abs();
     let is_named = |stage: &&MissedStage| {
         off(stage) >= CARRIES * all && off(stage) > 0.0 || longer.iter().any(|other| other.stage == stage.stage)
     };

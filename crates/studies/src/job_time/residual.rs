@@ -45,7 +45,7 @@ pub struct CheckedFit {
 ///
 /// The errors of [`estimate_job`]; [`StudyError::NoReplication`] if no replication finished.
 pub fn check_fit(fitted: &FittedJob, watch: &dyn Watch) -> Result<CheckedFit, StudyError> {
-    let plan = Plan { residual: Residual::default(), ..fitted.plan.clone() };
+    let plan = Plan { residual: Residual::default(), proof: Vec::new(), ..fitted.plan.clone() };
     let estimate_s = mean_of(&plan, watch)?;
     Ok(CheckedFit { actual_s: fitted.run_s, estimate_s, waves: plan.waves().iter().sum() })
 }
@@ -106,7 +106,7 @@ pub fn add_residuals(
 /// each job.
 fn check_jobs(fitted: &FittedJobs, watch: &dyn Watch) -> Result<Vec<CheckedFit>, StudyError> {
     let at = |job: &FittedJob| FittedJob {
-        plan: Plan { job: job.plan.job.clone(), ..fitted.fitted.plan.clone() },
+        plan: Plan { job: job.plan.job.clone(), proof: Vec::new(), ..fitted.fitted.plan.clone() },
         ..job.clone()
     };
     fitted.jobs.iter().map(|job| check_fit(&at(job), watch)).collect()

@@ -155,24 +155,25 @@ pub fn remaining(
         Some(plan) => (rest_of_run(&progress, plan, settings.input_mb)?, Basis::Plan),
         None => (rest_by_itself(&progress).ok_or(StudyError::TooEarly)?, Basis::RunItself),
     };
+    let own_run = match plan {
+        Some(plan) => own_run(&JobPlan::Stages(Box::new(plan.clone())), &Quiet(watch))?,
+        None => OwnRun::default(),
+    };
     let pace = RunPace::new(&rest);
     let tasks: u64 = rest.job.stages.iter().map(|stage| u64::from(stage.tasks())).sum();
     let count = settings.replications.unwrap_or_else(|| (DRAWS / tasks.max(1)).clamp(FEWEST, MOST));
     let runs = replicate(&rest, &pace, count, settings, watch)?;
     let mut left_s: Vec<f64> = runs.iter().map(|run| run.job_s).collect();
     left_s.sort_by(f64::total_cmp);
-    let own_run = match plan {
-        Some(plan) => own_run(&JobPlan::Stages(Box::new(plan.clone())), &Quiet(watch))?,
-        None => OwnRun::default(),
-    };
-    widen(&mut left_s, &own_run);
+    let miss = own_run.miss();
+    widen(&mut left_s, miss);
     if left_s.is_empty() {
         return Err(StudyError::NoReplication);
     }
     let notes = notes(&progress, &rest, &pace, basis);
     Ok(Remaining {
         basis,
-        stages: stages(&progress, &rest, &runs),
+        stages: stages(&progress, &rest, &runs, miss),
         notes,
         partial: (left_s.len() as u64) < count,
         left_s,
@@ -183,14 +184,14 @@ pub fn remaining(
     })
 }
 
-/// Stretches times, in ascending order, around their median if the plan does not reproduce its own runs.
-fn widen(times_s: &mut [f64], own_run: &OwnRun) {
-    let (Some([below, above]), Ok(median_s)) = (own_run.stretch, quantile_of_sorted(times_s, 0.5)) else { return };
-    if median_s > 0.0 {
-        for time_s in times_s {
-            let ratio = *time_s / median_s;
-            *time_s = median_s * ratio.powf(if ratio < 1.0 { below } else { above });
-        }
+/// Widens times, in ascending order, if the plan does not reproduce its own runs: at the ends of the 90% interval, they have the factors by which the plan
+/// misses some run, and nearer to the median a power of them.
+fn widen(times_s: &mut [f64], miss: Option<[f64; 2]>) {
+    let Some([shorter, longer]) = miss else { return };
+    let count = times_s.len() as f64;
+    for (i, time_s) in times_s.iter_mut().enumerate() {
+        let off = ((2.0 * (i as f64 + 0.5) / count - 1.0) / 0.9).clamp(-1.0, 1.0);
+        *time_s *= if off < 0.0 { shorter.powf(-off) } else { longer.powf(off) };
     }
 }
 
@@ -251,13 +252,14 @@ fn replicate(
 }
 
 /// Returns the stages with their end times in the replications.
-fn stages(progress: &RunProgress, rest: &RestOfRun, runs: &[StageRun]) -> Vec<StageRemaining> {
+fn stages(progress: &RunProgress, rest: &RestOfRun, runs: &[StageRun], miss: Option<[f64; 2]>) -> Vec<StageRemaining> {
     let row = |(k, planned): (usize, &crate::stages::PlannedStage)| {
         let own = rest.positions[k].map(|i| &progress.stages[i]);
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let mut ends_s: Vec<f64> =
             runs.iter().map(|run| run.stages[k]).filter(|t| t[0].is_finite()).map(|t| t[1]).collect();
         ends_s.sort_by(f64::total_cmp);
+        widen(&mut ends_s, miss);
         StageRemaining {
             name: own.map_or(&planned.name, |stage| &stage.name).clone(),
             number: own.map(|stage| stage.number),
