@@ -137,6 +137,7 @@ impl Builder {
                 completed: None,
                 succeeded: None,
                 stages: Vec::new(),
+                batch: None,
                 announced: Vec::new(),
             });
         }

@@ -70,6 +70,8 @@ pub struct Job {
     pub succeeded: Option<bool>,
     /// Numbers of its stages; a stage that was skipped because its output existed has no [`Stage`].
     pub stages: Vec<u32>,
+    /// The number of the micro-batch of a streaming query that the job belongs to; none for other jobs.
+    pub batch: Option<u64>,
     /// Stages announced at its submission; empty if the log does not announce them.
     pub announced: Vec<AnnouncedStage>,
 }

@@ -143,6 +143,8 @@ pub(super) struct JobProperties<'a> {
     pub(super) call_site: Text<'a>,
     #[serde(rename = "spark.sql.execution.id", default)]
     pub(super) query: Number,
+    #[serde(rename = "streaming.sql.batchId", default)]
+    pub(super) batch: Number,
 }
 
 #[derive(Deserialize)]

@@ -233,6 +233,7 @@ fn start_job(event: JobStart<'_>, state: &mut State, builder: &mut Builder) {
     state.queries.start_job(&stages, event.properties.description.as_str(), event.properties.query);
     let (job, _) = builder.job(application, number);
     (job.submitted, job.name, job.stages) = (submitted, name, stages);
+    job.batch = event.properties.batch.value().and_then(|batch| u64::try_from(batch).ok());
     announced.sort_unstable_by_key(|stage| stage.number);
     job.announced = announced;
 }
