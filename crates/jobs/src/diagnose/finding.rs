@@ -154,6 +154,8 @@ pub enum Cause {
     Network,
     /// The node, for an unknown reason.
     SlowNode,
+    /// An executor that had just started.
+    WarmUp,
     /// Fewer tasks than slots, so slots were idle.
     FewTasks,
     /// A long last stage while most slots are idle.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::diagnose::causes::{Advice, RootCauses, StageSummary, WarmUp};
+use crate::diagnose::causes::{Advice, ReplayedTime, RootCauses, StageSummary, WarmUp};
 use crate::diagnose::{Cause, Finding, UsedInput};
 use crate::report::json::Word;
 
@@ -48,6 +48,9 @@ pub struct DiagnosisReport {
     pub findings: Vec<Finding>,
     /// Advice, ordered by the time that the job lost.
     pub advice: Vec<Advice>,
+    /// Time of the job in the log, and by the schedule that gains are computed with; none for several applications.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replayed: Option<ReplayedTime>,
     /// The cost of executors that had just started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<WarmUp>,
@@ -66,6 +69,12 @@ pub fn diagnosis_report(
     if causes.too_small > 0 {
         missing.push(format!("{} stages have fewer than 3 successful tasks, too few to compare", causes.too_small));
     }
+    if causes.trigger_s > 0.0 {
+        missing.push(format!(
+            "the stream waited {:.1} s for its triggers, which no cause explains and no advice shortens",
+            causes.trigger_s
+        ));
+    }
     DiagnosisReport {
         subject,
         partial: false,
@@ -76,6 +85,7 @@ pub fn diagnosis_report(
         stages,
         advice: causes.advice(),
         warm_up: causes.warm_up(),
+        replayed: causes.replayed(),
         findings: causes.findings,
     }
 }
@@ -131,6 +141,7 @@ pub(super) fn cause_text(cause: Cause) -> &'static str {
         Cause::Disk => "disk",
         Cause::Network => "network",
         Cause::SlowNode => "slow node",
+        Cause::WarmUp => "warm-up",
         Cause::FewTasks => "too few tasks",
         Cause::LongLastStage => "long last stage",
         Cause::Driver => "waiting for the driver",

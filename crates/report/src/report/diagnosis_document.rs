@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::diagnose::causes::{Advice, WarmUp};
+use crate::diagnose::causes::{Advice, OtherRemedy, ReplayedTime, WarmUp};
 use crate::diagnose::{Cause, Evidence, Finding, Subject};
 use crate::document::parts::cut;
 use crate::document::{Block, Cell, Column, Document, Number, Piece, Report, Show, Table};
@@ -10,6 +10,11 @@ use crate::estimate::Measured;
 use crate::report::diagnosis::{DiagnosedStageRow, DiagnosisReport, cause_text};
 use crate::report::json::key_of;
 use crate::report::number::counted;
+
+/// A cause that cost less than this share of the job's time did not cost much.
+const WORTH: f64 = 0.01;
+/// A schedule of the recorded tasks that misses the time of the job by more than this share is poor.
+const POOR: f64 = 0.05;
 
 impl Report for DiagnosisReport {
     const KIND: &'static str = "diagnosis";
@@ -25,7 +30,8 @@ impl Report for DiagnosisReport {
         if self.partial {
             document.remarks.push("Reading was stopped early: the end of the log is missing.".to_owned());
         }
-        document.remarks.extend(self.warm_up.iter().map(warm_up));
+        document.remarks.extend(self.warm_up.iter().filter_map(wait_for_executors));
+        document.remarks.extend(self.replayed.iter().filter_map(poor_replay));
         document.remarks.extend(self.missing.iter().cloned());
         document.remarks.extend(self.warnings.iter().cloned());
         document.table(self.advice_table());
@@ -70,38 +76,85 @@ impl DiagnosisReport {
             format!("{stragglers} in {} of {all}, {explained} of them explained", slow.len())
         };
         let mut pieces: Vec<Piece> = vec![found.into()];
-        let known = self.advice.iter().enumerate().find(|(_, advice)| advice.cause != Cause::Unknown);
-        if let Some((i, advice)) = known {
-            let on = if advice.nodes.is_empty() { String::new() } else { format!(" on {}", listed(&advice.nodes)) };
-            let what = format!("{}{on}", cause_text(advice.cause));
-            if let Some(job_s) = advice.job_s.filter(|job_s| *job_s > 0.0) {
-                pieces.push(format!(". The most costly cause is {what}: without it, the job would have been ").into());
-                pieces.push(time(format!("/advice/{i}/job_s"), job_s, "s", false).into());
-                pieces.push(" shorter".into());
-            } else if advice.lost_s > 0.0 {
-                pieces.push(format!(". The most costly cause is {what}: together, tasks took ").into());
-                pieces.push(self.lost(i, advice).into());
-                pieces.push(" longer than expected".into());
-            } else {
-                pieces.push(format!(". The cause is {what}").into());
-            }
-        }
+        pieces.extend(self.most_costly());
         pieces.push(".".into());
         pieces
     }
 
+    /// Returns the most costly cause, and what the job would have saved without it.
+    fn most_costly(&self) -> Vec<Piece> {
+        let Some(advice) = self.advice.first() else { return Vec::new() };
+        let on = if advice.nodes.is_empty() { String::new() } else { format!(" on {}", listed(&advice.nodes)) };
+        let what = format!("{}{on}", cause_text(advice.cause));
+        let logged = self.replayed.map(|replayed| replayed.logged_s).filter(|logged_s| *logged_s > 0.0);
+        if let (Some(job_s), Some(logged_s)) = (advice.job_s, logged)
+            && job_s < WORTH * logged_s
+        {
+            let start_s = self.start_s().filter(|start_s| *start_s >= WORTH * logged_s);
+            let but = start_s.map_or("No cause cost".to_owned(), |start_s| {
+                format!("Except the {start_s:.1} s of waiting for executors, no cause cost")
+            });
+            return vec![
+                format!(". {but} much: the most costly, {what}, cost ").into(),
+                time("/advice/0/job_s".to_owned(), job_s, "s", false).into(),
+                " of the job's ".into(),
+                time("/replayed/logged_s".to_owned(), logged_s, "s", false).into(),
+            ];
+        }
+        let without = match advice.cause {
+            Cause::Unknown => "The most costly stragglers have an unknown cause: without them".to_owned(),
+            _ => format!("The most costly cause is {what}: without it"),
+        };
+        if advice.job_s.is_some_and(|job_s| job_s > 0.0) {
+            return vec![
+                format!(". {without}, the job would have been ").into(),
+                self.saved(0, advice).map_or_else(|| "".into(), Piece::from),
+                " shorter".into(),
+            ];
+        }
+        if advice.lost_s > 0.0 {
+            return vec![
+                format!(". The most costly cause is {what}: together, tasks took ").into(),
+                self.lost(0, advice).into(),
+                " longer than expected".into(),
+            ];
+        }
+        if advice.cause == Cause::Unknown { Vec::new() } else { vec![format!(". The cause is {what}").into()] }
+    }
+
+    /// Returns the time that the job waited for its first task.
+    fn start_s(&self) -> Option<f64> {
+        self.warm_up.as_ref().map(|cost| cost.start_s)
+    }
+
+    /// Returns true if a task behind the advice would have run longer.
+    fn is_open(&self, advice: &Advice) -> bool {
+        advice.findings.iter().any(|&found| self.findings.get(found).is_some_and(|found| found.at_least))
+    }
+
+    /// Returns the time by which the job would have been shorter.
+    fn saved(&self, i: usize, advice: &Advice) -> Option<Number> {
+        let job_s = advice.job_s?;
+        Some(time(format!("/advice/{i}/job_s"), job_s, "s", self.is_open(advice) && job_s > 0.0))
+    }
+
     /// Returns the lost time; a lower bound if one of the tasks would have run longer.
     fn lost(&self, i: usize, advice: &Advice) -> Number {
-        let is_open = advice.findings.iter().any(|&found| self.findings.get(found).is_some_and(|found| found.at_least));
-        time(format!("/advice/{i}/lost_s"), advice.lost_s, "s", is_open)
+        time(format!("/advice/{i}/lost_s"), advice.lost_s, "s", self.is_open(advice))
     }
 
     fn advice_table(&self) -> Table {
-        let note = "Sorted by cost to the job. Job shorter by: the gain if these tasks had taken the median time of their stage (with garbage collection or serialisation as the cause: if they had spent as little time on it as other tasks), in the same slots. A straggler with several causes counts for each of them.";
+        let mut note = "Sorted by cost to the job. Job shorter by: the difference of two schedules of the recorded tasks, each task in the order of its launch on the slot that is free first. One schedule has the recorded times. In the other one, these tasks take the median time of their stage (with garbage collection or serialisation as the cause: spend as little time on it as other tasks; on a slow node: the time of tasks on other nodes). A straggler with several causes counts for each of them.".to_owned();
+        if let Some(ReplayedTime { logged_s, replayed_s }) = self.replayed {
+            note += &format!(
+                " The schedule with the recorded times takes {replayed_s:.1} s; the job took {logged_s:.1} s."
+            );
+        }
         let columns = [
             "because of",
             "do this",
             "job shorter by",
+            "instead",
             "stragglers",
             "longer than expected",
             "stages",
@@ -124,7 +177,8 @@ impl DiagnosisReport {
             table.rows.push(vec![
                 cause_text(advice.cause).into(),
                 Cell::prose(&*advice.text),
-                advice.job_s.map(|job_s| time(format!("/advice/{i}/job_s"), job_s, "s", false)).into(),
+                self.saved(i, advice).into(),
+                instead(advice).into(),
                 stragglers.then(|| Number::count(format!("/advice/{i}/stragglers"), advice.stragglers as u64)).into(),
                 stragglers.then(|| self.lost(i, advice)).into(),
                 listed(&advice.stages).into(),
@@ -232,22 +286,32 @@ impl DiagnosisReport {
     }
 }
 
-/// Returns a sentence about the cost of executors that had just started.
-fn warm_up(cost: &WarmUp) -> String {
-    let mut parts = Vec::new();
-    if cost.start_s > 1.0 {
-        parts.push(format!("the first task started {:.1} s after the job", cost.start_s));
-    }
-    if cost.stragglers > 0 {
-        let job = cost.job_s.filter(|job_s| *job_s > 0.05);
-        let job = job.map_or_else(String::new, |job_s| format!(", which made the job {job_s:.1} s longer"));
-        let stragglers = counted(cost.stragglers as u128, "straggler");
-        parts.push(format!(
-            "{stragglers} of a first wave that was slow as a whole took {:.1} s longer than expected{job}",
-            cost.lost_s
-        ));
-    }
-    format!("Warm-up: {}. Executors had just started.", parts.join(", and "))
+/// Returns a sentence about the wait for executors; none if it was short.
+fn wait_for_executors(cost: &WarmUp) -> Option<String> {
+    (cost.start_s > 1.0)
+        .then(|| format!("The first task started {:.1} s after the job: no executor was ready.", cost.start_s))
+}
+
+/// Returns a sentence about a schedule that does not reproduce the log.
+fn poor_replay(replayed: &ReplayedTime) -> Option<String> {
+    let ReplayedTime { logged_s, replayed_s } = *replayed;
+    let error = (replayed_s - logged_s).abs() / logged_s.max(f64::MIN_POSITIVE);
+    (error > POOR).then(|| {
+        format!(
+            "The schedule of the recorded tasks takes {replayed_s:.1} s, but the job took {logged_s:.1} s, so \
+             `job shorter by` is uncertain by this difference."
+        )
+    })
+}
+
+/// Returns the remedies other than the recommended one, with what they would have changed.
+fn instead(advice: &Advice) -> Option<String> {
+    let one = |other: &OtherRemedy| {
+        let by = if other.job_s < 0.0 { "longer" } else { "shorter" };
+        format!("{}: job {} {by}", other.text, time(String::new(), other.job_s.abs(), "s", false).text())
+    };
+    let all: Vec<String> = advice.instead.iter().map(one).collect();
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// Returns a time with a readable number of digits.

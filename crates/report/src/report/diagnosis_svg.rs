@@ -13,7 +13,7 @@ use crate::trace::{Attempt, JobTrace};
 const PLAIN: [(&str, &str); 2] = [("#b9c8d6", "tasks of a stage"), ("#d9e1e8", "of the next stage")];
 
 /// The colours of causes, in the order of drawing.
-pub(super) const CAUSES: [(Cause, &str); 10] = [
+pub(super) const CAUSES: [(Cause, &str); 12] = [
     (Cause::Unknown, "#8a8a8a"),
     (Cause::DataSkew, "#8e5bb5"),
     (Cause::ShuffleSkew, "#5e3c99"),
@@ -24,6 +24,8 @@ pub(super) const CAUSES: [(Cause, &str); 10] = [
     (Cause::Cpu, "#c0392b"),
     (Cause::Disk, "#e08214"),
     (Cause::Network, "#d6409f"),
+    (Cause::SlowNode, "#5d4037"),
+    (Cause::WarmUp, "#e6b800"),
 ];
 
 /// Returns the picture: time to the right, a lane for each slot of each node. A straggler with several causes has

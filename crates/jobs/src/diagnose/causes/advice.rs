@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::diagnose::causes::findings::RootCauses;
-use crate::diagnose::causes::path::Path;
+use crate::diagnose::causes::recorded::Recorded;
 use crate::diagnose::finding::{Cause, Finding, FindingMethod, Subject};
 
 /// Minimum wait before the first task that is reported \[s\].
@@ -26,8 +26,10 @@ pub enum Remedy {
     Serialization,
     /// Another workload uses the node: move it, or let copies of tasks run elsewhere.
     Neighbour,
-    /// Inspect the node, and keep tasks away from it until it is fixed.
+    /// Inspect the node, and repair or replace it.
     BadNode,
+    /// Executors that start earlier or stay longer.
+    WarmUp,
     /// More tasks, or fewer slots.
     Partitions,
     /// Less work in the driver, or executors that start earlier.
@@ -57,12 +59,25 @@ pub struct Advice {
     /// Total time beyond the usual time \[s\]. If the cause is a part of a task's time, at most the excess of that
     /// part over the peers' part counts. A task with several causes counts for each of them.
     pub lost_s: f64,
-    /// Time by which the job would have been shorter without the cause \[s\]: the part of the lost time on the critical path. None for a log of
-    /// several applications.
+    /// Time by which the job would have been shorter without the cause \[s\]: the difference of two schedules of the same
+    /// tasks. None for a log of several applications.
     #[serde(default)]
     pub job_s: Option<f64>,
+    /// Other remedies that people try, with what they would have changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub instead: Vec<OtherRemedy>,
     /// Positions of the supporting findings.
     pub findings: Vec<usize>,
+}
+
+/// A remedy other than the recommended one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OtherRemedy {
+    /// The remedy, as a phrase.
+    pub text: String,
+    /// Time by which the job would have been shorter with it \[s\]; negative if the job would have been longer.
+    pub job_s: f64,
 }
 
 /// The cost of executors that had just started: the wait for the first task, and slow first waves.
@@ -83,29 +98,24 @@ pub struct WarmUp {
 
 impl RootCauses {
     /// Returns a piece of advice for each cause that any method found, ordered by the time lost by the job, then by the
-    /// time lost by its tasks. Stragglers without a cause come last; stragglers of a first wave are excluded. A task
-    /// with several findings of the same cause counts once, and a task with a cause from any method is not listed as a
-    /// task without a cause.
+    /// time lost by its tasks. Stragglers without a cause take part in this order. A task with several findings of the
+    /// same cause counts once, and a task with a cause from any method is not listed as a task without a cause.
     pub fn advice(&self) -> Vec<Advice> {
         let mut by_cause: BTreeMap<Cause, Vec<usize>> = BTreeMap::new();
-        for (i, finding) in self.counted().filter(|(_, finding)| finding.cause != Cause::Unknown || !finding.first_wave)
-        {
+        for (i, finding) in self.counted() {
             by_cause.entry(finding.cause).or_default().push(i);
         }
         let mut list: Vec<Advice> = by_cause.into_iter().map(|(cause, which)| self.of_cause(cause, which)).collect();
-        list.sort_by(|a, b| {
-            let order = (a.cause == Cause::Unknown).cmp(&(b.cause == Cause::Unknown));
-            let job = |advice: &Advice| advice.job_s.unwrap_or(0.0);
-            order.then(job(b).total_cmp(&job(a))).then(b.lost_s.total_cmp(&a.lost_s))
-        });
+        let job = |advice: &Advice| advice.job_s.unwrap_or(0.0);
+        list.sort_by(|a, b| job(b).total_cmp(&job(a)).then(b.lost_s.total_cmp(&a.lost_s)));
         list
     }
 
     /// Returns the cost of warming up; none if no task had to wait and every first-wave straggler has another cause.
     pub fn warm_up(&self) -> Option<WarmUp> {
-        let of_wave = self.counted().filter(|(_, finding)| finding.cause == Cause::Unknown && finding.first_wave);
+        let of_wave = self.counted().filter(|(_, finding)| finding.cause == Cause::WarmUp);
         let which: Vec<usize> = of_wave.map(|(i, _)| i).collect();
-        let Advice { stragglers, stages, lost_s, job_s, .. } = self.of_cause(Cause::Unknown, which);
+        let Advice { stragglers, stages, lost_s, job_s, .. } = self.of_cause(Cause::WarmUp, which);
         let start_s = self.start_s;
         (stragglers > 0 || start_s > LEAST_START_S).then_some(WarmUp { start_s, stragglers, stages, lost_s, job_s })
     }
@@ -144,24 +154,47 @@ impl RootCauses {
         }
         let (stragglers, lost_s) = (lost.len(), lost.values().fold(0.0, |sum, lost| sum + lost));
         let (remedy, text) = if stragglers == 0 { of_nodes(cause, &nodes) } else { remedy(cause, &nodes) };
-        let slow = if cause == Cause::SlowNode { nodes.clone() } else { BTreeSet::new() };
-        let job_s = (!self.path.is_empty()).then(|| of_job + shorter(&self.path, &lost, &slow));
+        let mut instead = Vec::new();
+        let mut job_s = None;
+        if !self.job.is_empty() {
+            let of_tasks = if cause == Cause::SlowNode {
+                instead.extend(without(&self.job, &nodes));
+                self.job.repaired(&self.job.numbers(&nodes))
+            } else {
+                shorter(&self.job, &lost)
+            };
+            job_s = Some(of_job + of_tasks);
+        }
         let [stages, nodes] = [stages, nodes].map(|set| set.into_iter().collect());
-        Advice { remedy, text: text.to_owned(), cause, stragglers, stages, nodes, lost_s, job_s, findings: which }
+        Advice {
+            remedy,
+            text: text.to_owned(),
+            cause,
+            stragglers,
+            stages,
+            nodes,
+            lost_s,
+            job_s,
+            instead,
+            findings: which,
+        }
     }
 }
 
-/// Returns the time by which the job would have been shorter if these tasks had lost no time and
-/// all tasks of these nodes had taken their typical time \[s\].
-fn shorter(path: &Path, lost: &BTreeMap<(&str, u64, u32), f64>, slow: &BTreeSet<String>) -> f64 {
-    let attempts = |stage: &str, task: u64| {
-        let of_task = lost.range((stage, task, 0)..=(stage, task, u32::MAX));
+/// Returns the time by which the job would have been shorter if these tasks had lost no time \[s\].
+fn shorter(job: &Recorded, lost: &BTreeMap<(&str, u64, u32), f64>) -> f64 {
+    job.gain(|task| {
+        let stage = job.stages[task.stage].as_str();
+        let of_task = lost.range((stage, task.task, 0)..=(stage, task.task, u32::MAX));
         of_task.map(|(_, lost)| *lost).fold(0.0, f64::max)
-    };
-    path.gain(|stage, task| {
-        let is_slow = path.node_of(task).is_some_and(|node| slow.contains(node));
-        if is_slow { f64::INFINITY } else { attempts(&stage.stage, task.task) }
     })
+}
+
+/// Returns the remedy of running no task on slow nodes; none if no other node is left.
+fn without(job: &Recorded, nodes: &BTreeSet<String>) -> Option<OtherRemedy> {
+    let job_s = job.without(&job.numbers(nodes))?;
+    let which = if nodes.len() == 1 { "this node" } else { "these nodes" };
+    Some(OtherRemedy { text: format!("keep tasks off {which}, without a replacement"), job_s })
 }
 
 /// Returns the time that the task of a finding took beyond its usual time \[s\].
@@ -189,11 +222,11 @@ fn of_nodes(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
     match cause {
         Cause::Disk => (
             Remedy::BadNode,
-            "check the disk of this node (iostat -xt 1, smartctl, other processes that write to it), and keep tasks off the node until it is fixed",
+            "check the disk of this node (iostat -xt 1, smartctl, other processes that write to it), and repair it",
         ),
         Cause::Network => (
             Remedy::BadNode,
-            "check the network of this node (lost packets in ip -s link, retransmissions in nstat, cables and switch ports), and keep tasks off the node until it is fixed",
+            "check the network of this node (lost packets in ip -s link, retransmissions in nstat, cables and switch ports), and repair it",
         ),
         Cause::Unknown => (
             Remedy::Observe,
@@ -276,7 +309,11 @@ fn remedy(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
         ),
         Cause::SlowNode => (
             Remedy::BadNode,
-            "check this node (clock rate, disk, memory errors), and keep tasks off the node until it is fixed (set spark.excludeOnFailure.enabled, or remove the node)",
+            "repair or replace this node: check the limits and the clock rate of its CPUs, its disk, and memory errors",
+        ),
+        Cause::WarmUp => (
+            Remedy::WarmUp,
+            "executors had just started, so their first tasks were slow: start executors before the job, keep them for several jobs, or warm them up with a small job",
         ),
         Cause::FewTasks | Cause::LongLastStage | Cause::Driver | Cause::GpuWait | Cause::GpuMemory => of_job(cause),
         Cause::Unknown => (
@@ -314,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cost_most_comes_first_and_what_is_unknown_last() {
+    fn what_cost_most_comes_first_even_if_it_is_unknown() {
         let findings = [
             finding(Cause::Unknown, "4", "a", 102.0),
             finding(Cause::Disk, "1", "a", 5.0),
@@ -324,9 +361,9 @@ mod tests {
         let list = advice(findings.to_vec());
         let seen: Vec<_> = list.iter().map(|a| (a.cause, a.stragglers, a.lost_s, a.findings.clone())).collect();
         let expected =
-            [(Cause::Disk, 2, 8.0, vec![1, 3]), (Cause::Cpu, 1, 7.0, vec![2]), (Cause::Unknown, 1, 100.0, vec![0])];
+            [(Cause::Unknown, 1, 100.0, vec![0]), (Cause::Disk, 2, 8.0, vec![1, 3]), (Cause::Cpu, 1, 7.0, vec![2])];
         assert_eq!(seen, expected);
-        assert_eq!((list[0].stages.join(" "), list[0].nodes.join(" ")), ("1 3".to_owned(), "a b".to_owned()));
+        assert_eq!((list[1].stages.join(" "), list[1].nodes.join(" ")), ("1 3".to_owned(), "a b".to_owned()));
         assert!(advice(Vec::new()).is_empty());
     }
 

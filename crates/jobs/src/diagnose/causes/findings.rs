@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use serde::{Deserialize, Serialize};
+
 use crate::diagnose::causes::feature::{Category, Feature, RESOURCES};
 use crate::diagnose::causes::gpu::gpu;
 use crate::diagnose::causes::naming::stage_name;
 use crate::diagnose::causes::nodes::NodeMeters;
-use crate::diagnose::causes::path::Path;
 use crate::diagnose::causes::pool::{Pool, PoolOptions, PoolTask};
+use crate::diagnose::causes::recorded::Recorded;
 use crate::diagnose::causes::records::records_of;
 use crate::diagnose::causes::rules::{RootCause, Rules, Sign, judge};
 use crate::diagnose::causes::slow_nodes::{NodeTimes, blame, compare_nodes, slow_nodes};
@@ -43,16 +45,36 @@ pub struct RootCauses {
     pub stages: Vec<StageSummary>,
     /// Stages with fewer than 3 successful tasks, too few to compare.
     pub too_small: usize,
-    /// The critical path: the stages that the end of the job waited for.
-    pub(super) path: Path,
+    /// The list schedule of the job's tasks.
+    pub(super) job: Recorded,
     /// Time from the submission of the job to its first task \[s\].
     pub(super) start_s: f64,
+    /// Time in which no task ran because a stream waited for its next trigger \[s\].
+    pub trigger_s: f64,
+}
+
+/// The time of a job, and the time of the schedule of its recorded tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ReplayedTime {
+    /// Time in the log \[s\].
+    pub logged_s: f64,
+    /// Time of the schedule \[s\].
+    pub replayed_s: f64,
+}
+
+impl RootCauses {
+    /// Returns the time of the job in the log and by the schedule that gains are computed with; none for a log of
+    /// several applications.
+    pub fn replayed(&self) -> Option<ReplayedTime> {
+        Some(ReplayedTime { logged_s: self.job.logged_s()?, replayed_s: self.job.replayed_s()? })
+    }
 }
 
 /// Finds the root causes of all stragglers of a log. `nodes` has the meters of each node of the log, in order; they
 /// are empty for nodes without samples.
 pub fn root_causes(trace: &JobTrace, nodes: &[NodeMeters], options: &PoolOptions, rules: &Rules) -> RootCauses {
-    let mut found = RootCauses { path: Path::of(trace), ..RootCauses::default() };
+    let mut found = RootCauses { job: Recorded::of(trace), ..RootCauses::default() };
     let mut times: Vec<NodeTimes> = vec![NodeTimes::default(); trace.nodes.len()];
     let has_user = nodes.iter().any(|node| !node.user.is_empty());
     let by_user: Option<Vec<NodeMeters>> = has_user.then(|| nodes.iter().map(NodeMeters::by_user).collect());
@@ -84,9 +106,9 @@ pub fn root_causes(trace: &JobTrace, nodes: &[NodeMeters], options: &PoolOptions
     }
     found.findings.extend(slow);
     let whole = whole(trace);
-    found.start_s = whole.start_s;
+    (found.start_s, found.trigger_s) = (whole.start_s, whole.trigger_s);
     found.findings.extend(whole.findings);
-    let of_gpu = gpu(trace, &found.path);
+    let of_gpu = gpu(trace, &found.job);
     found.findings.extend(of_gpu);
     found
 }
@@ -153,7 +175,10 @@ fn of_straggler(
             evidence.push(Evidence { what, value: own.record.seconds() / pool.median, usual: 1.0, unit: "".into() });
         }
         let slowness = own.record.seconds() / pool.median;
-        return vec![finding(Cause::Unknown, slowness, 1.5, 0.0, evidence)];
+        // how far the task is from one that is not slow
+        let (cause, confidence) =
+            if own.cold { (Cause::WarmUp, (1.0 - 1.5 / slowness).clamp(0.0, 1.0)) } else { (Cause::Unknown, 0.0) };
+        return vec![finding(cause, slowness, 1.5, confidence, evidence)];
     }
     let each = causes.iter().map(|cause| {
         let mut evidence = evidence(pool, own, cause);

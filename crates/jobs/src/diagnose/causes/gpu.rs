@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use crate::diagnose::causes::naming::stage_name;
-use crate::diagnose::causes::path::Path;
+use crate::diagnose::causes::recorded::Recorded;
 use crate::diagnose::finding::{Cause, Evidence, Finding, Subject};
 use crate::trace::{Attempt, JobTrace, Metric, StageId};
 
@@ -13,18 +13,18 @@ const SHARE: f64 = 0.1;
 /// Minimum time that the job lost, for a finding \[s\].
 const LEAST_S: f64 = 1.0;
 
-/// Returns findings about the stages of a job on GPUs; none without the metrics, or if the path to the job's end is unknown.
-pub(super) fn gpu(trace: &JobTrace, path: &Path) -> Vec<Finding> {
+/// Returns findings about the stages of a job on GPUs; none without the metrics, or without a schedule of the job.
+pub(super) fn gpu(trace: &JobTrace, job: &Recorded) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for (id, _) in trace.stages_with_ids().filter(|_| !path.is_empty()) {
-        findings.extend(of_stage(trace, path, id, Cause::GpuWait, &[Metric::GpuWaitTime]));
-        findings.extend(of_stage(trace, path, id, Cause::GpuMemory, &[Metric::GpuRetryTime, Metric::GpuSpillTime]));
+    for (id, _) in trace.stages_with_ids().filter(|_| !job.is_empty()) {
+        findings.extend(of_stage(trace, job, id, Cause::GpuWait, &[Metric::GpuWaitTime]));
+        findings.extend(of_stage(trace, job, id, Cause::GpuMemory, &[Metric::GpuRetryTime, Metric::GpuSpillTime]));
     }
     findings
 }
 
 /// Returns the finding about a stage whose tasks lost time in these parts; none if they lost too little.
-fn of_stage(trace: &JobTrace, path: &Path, id: StageId, cause: Cause, parts: &[Metric]) -> Option<Finding> {
+fn of_stage(trace: &JobTrace, job: &Recorded, id: StageId, cause: Cause, parts: &[Metric]) -> Option<Finding> {
     let attempts = trace.attempts_of(id);
     let lost = |attempt: &Attempt| {
         let known: Vec<f64> = parts.iter().filter_map(|&part| trace.value(attempt, part)).collect();
@@ -41,7 +41,7 @@ fn of_stage(trace: &JobTrace, path: &Path, id: StageId, cause: Cause, parts: &[M
         }
     }
     let stage = stage_name(trace, id);
-    let job_s = path.shorter_by(|at, task| match at.stage == stage {
+    let job_s = job.shorter_by(|task| match task.stage == id.index() {
         true => of_task.get(&task.task).copied().unwrap_or(0.0),
         false => 0.0,
     });

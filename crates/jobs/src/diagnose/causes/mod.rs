@@ -14,7 +14,7 @@
 //! | conditions under which a feature is a cause | [`Rules`] (equations 5 to 7) |
 //! | findings of a log | [`root_causes`] |
 //! | use of the job's time beyond single tasks | `whole` |
-//! | time saved if a cause were absent | `path` |
+//! | time saved if a cause were absent | `schedule`, `recorded`, `listed` |
 //! | recommendations | [`RootCauses::advice`] |
 //!
 //! # Guarantees
@@ -30,21 +30,25 @@ mod clocks;
 mod feature;
 mod findings;
 mod gpu;
+mod listed;
 mod map_to_complete;
 mod naming;
 mod nodes;
 mod of_log;
-mod path;
 mod pool;
+mod recorded;
+#[cfg(test)]
+mod recorded_tests;
 mod records;
 mod rules;
+mod schedule;
 mod slow_nodes;
 mod whole;
 
-pub use advice::{Advice, Remedy, WarmUp};
+pub use advice::{Advice, OtherRemedy, Remedy, WarmUp};
 pub use clocks::{ClockHint, clock_hint};
 pub use feature::{Category, FEATURES, Feature, RESOURCES};
-pub use findings::{RootCauses, StageSummary, root_causes};
+pub use findings::{ReplayedTime, RootCauses, StageSummary, root_causes};
 pub use map_to_complete::map_to_complete;
 pub use naming::stage_name;
 pub use nodes::{CpuShare, NodeMap, NodeMapError, NodeMeters, NodeSource, Unmapped, meters_of};

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use crate::diagnose::causes::naming::stage_name;
 use crate::diagnose::finding::{Cause, Evidence, Finding, Subject};
 use crate::trace::analysis::bounds_of;
-use crate::trace::{ApplicationId, Attempt, JobTrace, StageId};
+use crate::trace::{ApplicationId, Attempt, Job, JobTrace, Moment, StageId};
 
 /// Minimum share of the job's time that is a finding.
 const SHARE: f64 = 0.05;
@@ -76,6 +76,8 @@ pub(super) struct Whole {
     pub(super) findings: Vec<Finding>,
     /// Time from the submission of the job to its first task \[s\].
     pub(super) start_s: f64,
+    /// Time in which no task ran because a stream waited for its next trigger \[s\].
+    pub(super) trigger_s: f64,
 }
 
 /// Examines the whole job of a log with one application.
@@ -96,8 +98,27 @@ pub(super) fn whole(trace: &JobTrace) -> Whole {
     let of_stage = |(id, alone): (&StageId, &Alone)| told.of_stage(*id, *alone, last == Some(*id));
     let mut findings: Vec<Finding> = found.stages.iter().filter_map(of_stage).collect();
     let [start_s, between, after] = found.idle;
-    findings.extend(told.of_driver([("between tasks", between), ("after the last task", after)]));
-    Whole { findings, start_s }
+    // the driver has nothing to do until the next trigger
+    let trigger_s = triggers(trace.jobs_of(application)).min(between);
+    findings.extend(told.of_driver([("between tasks", between - trigger_s), ("after the last task", after)]));
+    Whole { findings, start_s, trigger_s }
+}
+
+/// Returns the time from the end of each micro-batch of a stream to the next micro-batch \[s\].
+fn triggers(jobs: &[Job]) -> f64 {
+    let mut jobs: Vec<&Job> = jobs.iter().filter(|job| job.submitted.is_some()).collect();
+    jobs.sort_by_key(|job| job.submitted);
+    let mut batch = None;
+    let mut end: Option<Moment> = None;
+    let mut waited = 0.0;
+    for job in jobs {
+        if let (true, Some(end), Some(from)) = (job.batch.is_some() && job.batch != batch, end, job.submitted) {
+            waited += from.seconds_since(end).max(0.0);
+        }
+        batch = job.batch;
+        end = end.max(job.completed);
+    }
+    waited
 }
 
 /// Returns the stage of the task that ended last.
