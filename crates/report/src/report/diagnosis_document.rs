@@ -306,9 +306,14 @@ fn poor_replay(replayed: &ReplayedTime) -> Option<String> {
 
 /// Returns the remedies other than the recommended one, with what they would have changed.
 fn instead(advice: &Advice) -> Option<String> {
+    let change = |job_s: f64| {
+        let by = if job_s < 0.0 { "longer" } else { "shorter" };
+        format!("{} {by}", time(String::new(), job_s.abs(), "s", false).text())
+    };
     let one = |other: &OtherRemedy| {
-        let by = if other.job_s < 0.0 { "longer" } else { "shorter" };
-        format!("{}: job {} {by}", other.text, time(String::new(), other.job_s.abs(), "s", false).text())
+        let [least, most] = [other.job_s, other.at_best_s].map(change);
+        let both = if least == most { least } else { format!("{least} to {most}") };
+        format!("{}: job {both}", other.text)
     };
     let all: Vec<String> = advice.instead.iter().map(one).collect();
     (!all.is_empty()).then(|| all.join("; "))

@@ -76,8 +76,10 @@ pub struct Advice {
 pub struct OtherRemedy {
     /// The remedy, as a phrase.
     pub text: String,
-    /// Time by which the job would have been shorter with it \[s\]; negative if the job would have been longer.
+    /// Least time by which the job would have been shorter with it \[s\]; negative if the job would have been longer.
     pub job_s: f64,
+    /// Most time by which the job would have been shorter \[s\].
+    pub at_best_s: f64,
 }
 
 /// The cost of executors that had just started: the wait for the first task, and slow first waves.
@@ -192,9 +194,9 @@ fn shorter(job: &Recorded, lost: &BTreeMap<(&str, u64, u32), f64>) -> f64 {
 
 /// Returns the remedy of running no task on slow nodes; none if no other node is left.
 fn without(job: &Recorded, nodes: &BTreeSet<String>) -> Option<OtherRemedy> {
-    let job_s = job.without(&job.numbers(nodes))?;
+    let [job_s, at_best_s] = job.without(&job.numbers(nodes))?;
     let which = if nodes.len() == 1 { "this node" } else { "these nodes" };
-    Some(OtherRemedy { text: format!("keep tasks off {which}, without a replacement"), job_s })
+    Some(OtherRemedy { text: format!("keep tasks off {which}, without a replacement"), job_s, at_best_s })
 }
 
 /// Returns the time that the task of a finding took beyond its usual time \[s\].

@@ -131,19 +131,40 @@ impl Recorded {
         self.gain_of(times, &BTreeSet::new()).unwrap_or(0.0).max(0.0)
     }
 
-    /// Returns the time by which the job would have been shorter without these nodes \[s\], negative if it would have been
-    /// longer. Their tasks run later on other nodes, and take the typical time of later tasks there. None if no other
-    /// node runs tasks.
-    pub(super) fn without(&self, nodes: &BTreeSet<usize>) -> Option<f64> {
-        let mut later: BTreeMap<usize, i64> = BTreeMap::new();
-        for stage in 0..self.stages.len() {
-            let wave = |first: bool| {
-                self.typical(|task| task.stage == stage && task.first_wave == first && !task.is_on(nodes))
-            };
-            later.extend(wave(false).or_else(|| wave(true)).map(|time| (stage, time.round() as i64)));
+    /// Returns the least and the most time by which the job would have been shorter without these nodes \[s\], negative if
+    /// it would have been longer. None if no other node runs tasks.
+    ///
+    /// The log does not show when the tasks of these nodes would have run elsewhere. At best, they keep their place in
+    /// the order of launches, and take the typical time of later tasks. At worst, they run after the other tasks of their
+    /// stage, and take the typical time of their own wave; only in the first stage of a node is this wave warm by then.
+    pub(super) fn without(&self, nodes: &BTreeSet<usize>) -> Option<[f64; 2]> {
+        let first = self.tasks.iter().filter(|task| task.is_on(nodes)).map(|task| task.stage).next();
+        let elsewhere = |stage: usize, first_wave: bool| {
+            self.typical(|task| task.stage == stage && task.first_wave == first_wave && !task.is_on(nodes))
+        };
+        let mut typical: BTreeMap<(usize, bool), i64> = BTreeMap::new();
+        for (stage, wave) in (0..self.stages.len()).flat_map(|stage| [(stage, false), (stage, true)]) {
+            let time = elsewhere(stage, wave).or_else(|| elsewhere(stage, !wave));
+            typical.extend(time.map(|time| ((stage, wave), time.round() as i64)));
         }
-        let times = self.moved(nodes, |task, time| later.get(&task.stage).copied().unwrap_or(time));
-        self.gain_of(times, nodes)
+        let time = |stage: usize, wave: bool, recorded: i64| typical.get(&(stage, wave)).copied().unwrap_or(recorded);
+        let best = self.moved(nodes, |task, recorded| time(task.stage, false, recorded));
+        let worst = self
+            .moved(nodes, |task, recorded| time(task.stage, task.first_wave && first != Some(task.stage), recorded));
+        let best = self.gain_of(best, nodes)?;
+        let end = self.schedule.end_in(self.moved_last(nodes).into_iter(), &worst, nodes)?;
+        Some([((self.end - end) as f64 / 1e6).min(best), best])
+    }
+
+    /// Returns the positions of all tasks, with those of these nodes after the other tasks of their stages.
+    fn moved_last(&self, nodes: &BTreeSet<usize>) -> Vec<usize> {
+        let last: BTreeMap<usize, usize> = self.tasks.iter().enumerate().map(|(i, task)| (task.stage, i)).collect();
+        let mut order: Vec<usize> = (0..self.tasks.len()).collect();
+        order.sort_by_key(|&i| {
+            let is_moved = self.tasks[i].is_on(nodes);
+            (if is_moved { last[&self.tasks[i].stage] } else { i }, is_moved, i)
+        });
+        order
     }
 
     /// Returns the times of all tasks, with other times for the attempts on these nodes. A task that is no longer slow

@@ -85,12 +85,22 @@ impl Schedule {
     /// Returns the end of the last stage, for the given times of the tasks \[µs\]. A task without a time does not run.
     /// The slots of the closed nodes are left out. None if no slot is left for a task.
     pub(super) fn end(&self, times: &[Option<i64>], closed: &BTreeSet<usize>) -> Option<i64> {
+        self.end_in(0..self.tasks.len(), times, closed)
+    }
+
+    /// Returns the same for tasks in another order, given by their positions.
+    pub(super) fn end_in(
+        &self,
+        order: impl Iterator<Item = usize>,
+        times: &[Option<i64>],
+        closed: &BTreeSet<usize>,
+    ) -> Option<i64> {
         let mut free = self.free(closed);
         let mut releases: Vec<Option<i64>> = vec![None; self.stages.len()];
         let mut ends: Vec<Option<i64>> = vec![None; self.stages.len()];
         let mut runs: Vec<(i64, i64)> = vec![(0, 0); self.tasks.len()];
-        for (i, (task, time)) in self.tasks.iter().zip(times).enumerate() {
-            let Some(time) = *time else { continue };
+        for i in order {
+            let (task, Some(time)) = (&self.tasks[i], times[i]) else { continue };
             let release = *releases[task.stage].get_or_insert_with(|| self.stages[task.stage].release(&ends));
             let after = task.after.map_or(release, |after| match after {
                 After::Start(other, delay) => runs[other].0 + delay,
@@ -183,6 +193,14 @@ mod tests {
         assert_eq!(end(&all), Some(10));
         assert_eq!(all.end(&all.recorded(), &BTreeSet::from([1])), Some(20));
         assert_eq!(all.end(&all.recorded(), &BTreeSet::from([0, 1])), None);
+    }
+
+    /// On two slots, tasks of 9, 2 and 2 s end at 9 s, and at 11 s if the long one is the last.
+    #[test]
+    fn the_order_of_launches_counts() {
+        let all = Schedule { stages: vec![ListedStage::default()], tasks: tasks(0, &[9, 2, 2]), slots: slots(&[0, 1]) };
+        let end_in = |order: [usize; 3]| all.end_in(order.into_iter(), &all.recorded(), &BTreeSet::new());
+        assert_eq!((end(&all), end_in([1, 2, 0])), (Some(9), Some(11)));
     }
 
     /// The second stage starts 4 s after the first one, which ends at 6 s; its trigger is at 15 s or 8 s.
