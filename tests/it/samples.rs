@@ -239,7 +239,7 @@ proptest! {
                 prop_assert!(series.samples.windows(2).all(|pair| pair[0].to <= pair[1].from));
                 for sample in &series.samples {
                     prop_assert!(sample.from < sample.to && sample.value.is_finite() && sample.value >= 0.0);
-                    prop_assert!(sample.value <= 1.0 || matches!(series.meter, Meter::Received | Meter::Sent));
+                    prop_assert!(sample.value <= 1.0 || matches!(series.meter, Meter::Received | Meter::Sent | Meter::RunQueue));
                 }
             }
         }

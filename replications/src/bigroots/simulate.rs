@@ -338,11 +338,10 @@ fn meters(plan: &GeneratorPlan, draw: &Draw, seconds: &[Vec<Used>]) -> Vec<NodeM
             vec![Series { host: format!("node{node}"), device: "all".to_owned(), meter, samples }]
         };
         NodeMeters {
-            user: Vec::new(),
             cpu: series(0, Meter::CpuBusy),
             disk: series(1, Meter::DiskBusy),
             network: series(2, Meter::Sent),
-            shift: 0.0,
+            ..NodeMeters::default()
         }
     };
     seconds.iter().enumerate().map(of).collect()

@@ -162,6 +162,8 @@ pub enum Cause {
     LongLastStage,
     /// No task ran: waiting for the driver, or for executors to start.
     Driver,
+    /// All tasks wait for CPUs.
+    CpuShortage,
     /// Tasks that wait for a GPU permit.
     GpuWait,
     /// Too little GPU memory: tasks retry, and data move to the host and back.

@@ -75,6 +75,13 @@ pub fn diagnosis_report(
             causes.trigger_s
         ));
     }
+    missing.extend(causes.cpu_share.map(|share| {
+        format!(
+            "tasks used a CPU for {:.0}% of their run time (Python workers are not counted); without `sar -q` and \
+             `sar -u ALL` of the nodes, waits for a CPU are unknown",
+            100.0 * share
+        )
+    }));
     DiagnosisReport {
         subject,
         partial: false,
@@ -145,6 +152,7 @@ pub(super) fn cause_text(cause: Cause) -> &'static str {
         Cause::FewTasks => "too few tasks",
         Cause::LongLastStage => "long last stage",
         Cause::Driver => "waiting for the driver",
+        Cause::CpuShortage => "waiting for CPUs",
         Cause::GpuWait => "waiting for the GPU",
         Cause::GpuMemory => "GPU memory shortage",
     }

@@ -249,6 +249,10 @@ fn of_job(cause: Cause) -> (Remedy, &'static str) {
             Remedy::Partitions,
             "the job waits for a few tasks of its last stage: write more files, coalesce after the work instead of before it, and avoid collect and global sorts",
         ),
+        Cause::CpuShortage => (
+            Remedy::Neighbour,
+            "tasks waited for a CPU during the whole run: give the nodes more CPUs, move other work off them, or run fewer tasks at a time; stolen time is lost to other virtual machines on the same host",
+        ),
         Cause::GpuWait => (
             Remedy::Gpu,
             "let more tasks share a GPU (spark.rapids.sql.concurrentGpuTasks) if its memory allows, give executors more GPUs, or fewer cores, so that \
@@ -317,7 +321,12 @@ fn remedy(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
             Remedy::WarmUp,
             "executors had just started, so their first tasks were slow: start executors before the job, keep them for several jobs, or warm them up with a small job",
         ),
-        Cause::FewTasks | Cause::LongLastStage | Cause::Driver | Cause::GpuWait | Cause::GpuMemory => of_job(cause),
+        Cause::FewTasks
+        | Cause::LongLastStage
+        | Cause::Driver
+        | Cause::CpuShortage
+        | Cause::GpuWait
+        | Cause::GpuMemory => of_job(cause),
         Cause::Unknown => (
             Remedy::Observe,
             "no measured cause explains these stragglers: check what their tasks compute, and record samples on nodes that have none (mpstat -P ALL 1, iostat -xt 1, sar -n DEV 1)",

@@ -13,6 +13,7 @@ use crate::diagnose::causes::recorded::Recorded;
 use crate::diagnose::causes::records::records_of;
 use crate::diagnose::causes::rules::{RootCause, Rules, Sign, judge};
 use crate::diagnose::causes::slow_nodes::{NodeTimes, blame, compare_nodes, slow_nodes};
+use crate::diagnose::causes::starved::starved;
 use crate::diagnose::causes::whole::whole;
 use crate::diagnose::finding::{Cause, Evidence, Finding, FindingMethod, Subject};
 use crate::trace::JobTrace;
@@ -51,6 +52,8 @@ pub struct RootCauses {
     pub(super) start_s: f64,
     /// Time in which no task ran because a stream waited for its next trigger \[s\].
     pub trigger_s: f64,
+    /// CPU time of all tasks divided by their run time, if it is below one half and no sample of a run queue shows why.
+    pub cpu_share: Option<f64>,
 }
 
 /// The time of a job, and the time of the schedule of its recorded tasks.
@@ -108,6 +111,9 @@ pub fn root_causes(trace: &JobTrace, nodes: &[NodeMeters], options: &PoolOptions
     let whole = whole(trace);
     (found.start_s, found.trigger_s) = (whole.start_s, whole.trigger_s);
     found.findings.extend(whole.findings);
+    let cpus = starved(trace, nodes, &found.job);
+    found.cpu_share = cpus.cpu_share;
+    found.findings.extend(cpus.finding);
     let of_gpu = gpu(trace, &found.job);
     found.findings.extend(of_gpu);
     found

@@ -13,7 +13,7 @@
 //! | the features of all tasks of a stage | [`Pool`] |
 //! | conditions under which a feature is a cause | [`Rules`] (equations 5 to 7) |
 //! | findings of a log | [`root_causes`] |
-//! | use of the job's time beyond single tasks | `whole` |
+//! | use of the job's time beyond single tasks | `whole`, `starved` |
 //! | time saved if a cause were absent | `schedule`, `recorded`, `listed` |
 //! | recommendations | [`RootCauses::advice`] |
 //!
@@ -43,6 +43,7 @@ mod records;
 mod rules;
 mod schedule;
 mod slow_nodes;
+mod starved;
 mod whole;
 
 pub use advice::{Advice, OtherRemedy, Remedy, WarmUp};

@@ -92,6 +92,12 @@ pub struct NodeMeters {
     pub disk: Vec<Series>,
     /// Series of bytes received and sent by the node's interfaces; the sum of these series is used.
     pub network: Vec<Series>,
+    /// Series of the CPU time that the hypervisor gave to others, above 0.
+    pub steal: Vec<Series>,
+    /// Series of the host's run queue.
+    pub queue: Vec<Series>,
+    /// Number of the host's CPUs in the samples; 0 if unknown.
+    pub cpus: usize,
     /// Seconds to add to a time of the log to get the time of the samples.
     pub shift: f64,
 }
@@ -199,6 +205,9 @@ pub fn meters_of(
             },
             disk: chosen(samples, host, &[Meter::DiskBusy], &source.disk, is_whole_disk),
             network: chosen(samples, host, &[Meter::Received, Meter::Sent], &source.network, is_real_interface),
+            steal: processors(samples, host, &source, Meter::CpuSteal),
+            queue: samples.of(host, Meter::RunQueue).cloned().collect(),
+            cpus: samples.of(host, Meter::CpuUser).filter(|series| series.device.parse::<u32>().is_ok()).count(),
             shift: origin - source.clock_offset_s,
         };
         for (what, series, wanted) in [
@@ -320,6 +329,7 @@ mod tests {
             disk: vec![series("a", "sda", Meter::DiskBusy, 0.3), series("a", "sdb", Meter::DiskBusy, 0.7)],
             network: vec![series("a", "eth0", Meter::Received, 5.0), series("a", "eth0", Meter::Sent, 7.0)],
             shift: 1.0,
+            ..NodeMeters::default()
         };
         let mean = |resource| node.over(resource, 0.0, 2.0).map(|over| over.mean);
         assert_eq!(

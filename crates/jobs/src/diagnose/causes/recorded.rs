@@ -117,6 +117,15 @@ impl Recorded {
         self.gain_of(times.collect(), &BTreeSet::new()).unwrap_or(0.0).max(0.0)
     }
 
+    /// Returns the time by which the job would have been shorter if each task had been shorter by a share of its time \[s\].
+    pub(super) fn without_share(&self, share: impl Fn(&RecordedTask) -> f64) -> f64 {
+        let time = |(task, listed): (&RecordedTask, &ListedTask)| {
+            Some((listed.time as f64 * (1.0 - share(task)).clamp(0.0, 1.0)).round() as i64)
+        };
+        let times = self.tasks.iter().zip(&self.schedule.tasks).map(time);
+        self.gain_of(times.collect(), &BTreeSet::new()).unwrap_or(0.0).max(0.0)
+    }
+
     /// Returns the numbers of the named nodes.
     pub(super) fn numbers(&self, names: &BTreeSet<String>) -> BTreeSet<usize> {
         self.nodes.iter().enumerate().filter(|(_, name)| names.contains(*name)).map(|(i, _)| i).collect()

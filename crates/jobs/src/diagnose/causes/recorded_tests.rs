@@ -11,6 +11,7 @@ use crate::diagnose::causes::recorded::Recorded;
 use crate::diagnose::causes::rules::Rules;
 use crate::diagnose::causes::{Advice, RootCauses, root_causes};
 use crate::diagnose::finding::Cause;
+use crate::diagnose::samples::{Meter, Sample, Series};
 use crate::trace::{Attempt, JobTrace, ReadOptions, read, read_bytes};
 use crate::watch::Unwatched;
 
@@ -297,4 +298,24 @@ fn labelled_causes_cost_what_the_baselines_show() {
             mean(|b| b.0)
         );
     }
+}
+
+/// Both nodes have three processes for their only CPU during the whole run: tasks wait for two thirds of their time, so
+/// the jobs of 10 and 2 s take 12 s less two thirds of it. Without samples, or with one process, nothing is found.
+#[test]
+fn waits_for_cpus_of_a_whole_run_are_found() {
+    let first = [("a", 0, 5), ("b", 0, 5), ("a", 5, 10), ("b", 5, 10)];
+    let trace = Log::new().job(0, [0, 10], None, &first).job(1, [10, 12], None, &[("a", 10, 12), ("b", 10, 12)]).read();
+    let with = |length: f64| {
+        let sample = |i: u32| Sample { from: f64::from(i), to: f64::from(i + 1), value: length };
+        let samples = (0..12).map(sample).collect();
+        let queue = vec![Series { host: "a".into(), device: "all".into(), meter: Meter::RunQueue, samples }];
+        let nodes = vec![NodeMeters { queue, ..NodeMeters::default() }; 2];
+        root_causes(&trace, &nodes, &PoolOptions::default(), &Rules::default())
+    };
+    let found = with(3.0).advice();
+    let advice = of(&found, Cause::CpuShortage).unwrap();
+    assert!((advice.job_s.unwrap() - 8.0).abs() < 1e-5, "{advice:?}");
+    assert_eq!(of(&with(1.0).advice(), Cause::CpuShortage), None);
+    assert_eq!(of(&causes(&trace).advice(), Cause::CpuShortage), None);
 }

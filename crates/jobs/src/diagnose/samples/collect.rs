@@ -42,7 +42,7 @@ impl Collector {
     }
 
     fn push(&mut self, host: &str, device: &str, meter: Meter, sample: Sample) -> bool {
-        let share = matches!(meter, Meter::CpuUser | Meter::CpuBusy | Meter::DiskBusy);
+        let share = matches!(meter, Meter::CpuUser | Meter::CpuBusy | Meter::DiskBusy | Meter::CpuSteal);
         let least = if share { -SLACK } else { 0.0 };
         if !sample.value.is_finite() || sample.value < least || (share && sample.value > 1.0 + SLACK) {
             self.warn(SampleWarningKind::BadNumber, &format!("{} of {device}: {}", meter.text(), sample.value));

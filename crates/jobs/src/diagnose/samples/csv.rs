@@ -39,6 +39,10 @@ pub(super) fn read(lines: &mut Lines<'_>, utc_offset: f64, collector: &mut Colle
         if matches!(section.topic, Topic::Other | Topic::DiskWithoutUtilisation) {
             continue;
         }
+        let mut cells = cells;
+        if !section.is_named() && cells.len() >= COMMON {
+            cells.insert(COMMON, "all");
+        }
         let Some(row) = row(&cells, section) else {
             collector.warn(bad, line);
             continue;
@@ -91,6 +95,20 @@ mod tests {
         assert_eq!(counts, [(Meter::CpuUser, 2), (Meter::CpuBusy, 1)]);
         let told: Vec<_> = collector.warnings("f").iter().map(|w| (w.kind, w.line, w.count)).collect();
         assert_eq!(told, [(SampleWarningKind::BadNumber, 2, 3)]);
+    }
+
+    #[test]
+    fn run_queues_and_stolen_time_are_read() {
+        let text = "# hostname;interval;timestamp;runq-sz;plist-sz;ldavg-1\n\
+            vm;1;2026-11-20 09:22:53 UTC;7;99;0.50\n\
+            # hostname;interval;timestamp;CPU;%user;%nice;%system;%iowait;%steal;%idle\n\
+            vm;1;2026-11-20 09:22:53 UTC;-1;80.50;0.00;9.50;0.00;10.00;0.00\n";
+        let mut collector = Collector::default();
+        read(&mut Lines::new(&mut text.as_bytes()), 0.0, &mut collector);
+        let found: Vec<_> = collector.series.iter().map(|(key, s)| (key.1.as_str(), key.2, s[0].value)).collect();
+        let shares = [("all", Meter::CpuUser, 0.805), ("all", Meter::CpuBusy, 1.0)];
+        assert_eq!(found, [&shares[..], &[("all", Meter::CpuSteal, 0.1), ("all", Meter::RunQueue, 7.0)]].concat());
+        assert!(collector.warnings("f").is_empty());
     }
 
     #[test]

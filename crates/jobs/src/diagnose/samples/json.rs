@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::diagnose::samples::clock::{DAY, date, number_or_nan, stamp, time_of_day};
 use crate::diagnose::samples::collect::Collector;
+use crate::diagnose::samples::section::stolen;
 use crate::diagnose::samples::series::Meter;
 use crate::diagnose::samples::warning::SampleWarningKind;
 
@@ -251,6 +252,10 @@ impl Host {
         if report["avg-cpu"].is_object() {
             add(Some("all".to_owned()), processor(&report["avg-cpu"]), &report["avg-cpu"]);
         }
+        if report["queue"].is_object() {
+            let queue = field(&report["queue"], &["runq-sz"]).map(|queue| vec![(Meter::RunQueue, queue)]);
+            add(Some("all".to_owned()), queue, &report["queue"]);
+        }
         for row in rows(&report["disk"]) {
             let util = field(row, &["util-percent", "util"]);
             add(device(row, &["disk-device", "disk_device"]), util.map(|u| vec![(Meter::DiskBusy, u / 100.0)]), row);
@@ -319,6 +324,7 @@ fn processor(row: &Value) -> Option<Vec<(Meter, f64)>> {
     if let Some(idle) = field(row, &["idle"]) {
         values.push((Meter::CpuBusy, (100.0 - idle - field(row, &["iowait"]).unwrap_or(0.0)) / 100.0));
     }
+    values.extend(field(row, &["steal"]).and_then(stolen));
     Some(values)
 }
 
@@ -335,6 +341,20 @@ mod tests {
          "cpu-load": [{"cpu": "all", "user": 10.0, "iowait": 0.0, "idle": 90.0}]}
     ]}]}}
 "#;
+
+    #[test]
+    fn run_queues_and_stolen_time_are_read() {
+        let text = WHOLE.replace(r#""user": 90.5,"#, r#""user": 80.5, "steal": 10.0,"#);
+        let text = text.replacen(r#""disk":"#, r#""queue": {"runq-sz": 7, "plist-sz": 99}, "disk":"#, 1);
+        let found = collected(&text);
+        let of =
+            |meter| found.series.iter().find(|(key, _)| key.2 == meter).map(|(key, s)| (key.1.as_str(), s[0].value));
+        assert_eq!((of(Meter::RunQueue), of(Meter::CpuSteal)), (Some(("all", 7.0)), Some(("all", 0.1))));
+        assert_eq!(
+            found.series.iter().filter(|(key, _)| key.2 == Meter::CpuSteal).map(|(_, s)| s.len()).sum::<usize>(),
+            1
+        );
+    }
 
     fn collected(text: &str) -> Collector {
         let mut collector = Collector::default();

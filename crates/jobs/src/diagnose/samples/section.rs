@@ -14,6 +14,8 @@ pub(super) enum Topic {
     Cpu,
     /// All CPUs in one row without a name, as in iostat.
     AllCpus,
+    /// The run queue in one row without a name, as in `sar -q`.
+    Queue,
     /// Disks with `%util`.
     Disk,
     /// Disks without `%util`.
@@ -31,6 +33,11 @@ pub(super) struct Section {
     columns: Vec<String>,
 }
 
+/// Returns a sample of stolen time, in percent; none without stolen time.
+pub(super) fn stolen(percent: f64) -> Option<(Meter, f64)> {
+    (percent > 0.0).then_some((Meter::CpuSteal, percent / 100.0))
+}
+
 /// The names of the user share, of the idle share and of the share in which the CPU waits for a disk.
 const USER: [&str; 2] = ["%usr", "%user"];
 
@@ -42,12 +49,20 @@ impl Section {
         let topic = match first {
             "CPU" if has(&USER) => Topic::Cpu,
             "avg-cpu" if has(&USER) => Topic::AllCpus,
+            "runq-sz" => Topic::Queue,
             "Device" | "DEV" if has(&["%util"]) => Topic::Disk,
             "Device" => Topic::DiskWithoutUtilisation,
             "IFACE" if has(&["rxkB/s", "rxbyt/s"]) => Topic::Network,
             _ => Topic::Other,
         };
-        Self { topic, columns: columns.iter().map(|&name| name.to_owned()).collect() }
+        // rows of the queue start with a value, so `all` is put in front of them, as for iostat's CPUs
+        let name = (topic == Topic::Queue).then_some("");
+        Self { topic, columns: name.into_iter().chain(columns.iter().copied()).map(str::to_owned).collect() }
+    }
+
+    /// Returns true if the rows start with the name of a device.
+    pub(super) fn is_named(&self) -> bool {
+        !matches!(self.topic, Topic::AllCpus | Topic::Queue)
     }
 
     /// Returns the number of columns, including the device's name.
@@ -71,8 +86,10 @@ impl Section {
                     let busy = 100.0 - idle - value(&["%iowait"]).unwrap_or(0.0);
                     values.push((Meter::CpuBusy, busy / 100.0));
                 }
+                values.extend(value(&["%steal"]).and_then(stolen));
                 Some(values)
             }
+            Topic::Queue => Some(vec![(Meter::RunQueue, value(&["runq-sz"])?)]),
             Topic::Disk => Some(vec![(Meter::DiskBusy, value(&["%util"])? / 100.0)]),
             Topic::Network => {
                 let rate = |kilo: &str, bytes: &str| value(&[kilo]).map(|kb| kb * KILO).or_else(|| value(&[bytes]));

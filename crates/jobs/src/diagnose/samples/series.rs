@@ -16,11 +16,16 @@ pub enum Meter {
     Received,
     /// Bytes sent per second.
     Sent,
+    /// Share of CPU time that the hypervisor gave to others, 0 to 1. Only samples above 0 are kept.
+    CpuSteal,
+    /// Processes that ran or waited for a CPU.
+    RunQueue,
 }
 
 impl Meter {
     /// All meters, in the order of this type.
-    pub const ALL: [Self; 5] = [Self::CpuUser, Self::CpuBusy, Self::DiskBusy, Self::Received, Self::Sent];
+    pub const ALL: [Self; 7] =
+        [Self::CpuUser, Self::CpuBusy, Self::DiskBusy, Self::Received, Self::Sent, Self::CpuSteal, Self::RunQueue];
 
     /// Returns the name of the quantity, for display.
     pub fn text(self) -> &'static str {
@@ -30,6 +35,8 @@ impl Meter {
             Self::DiskBusy => "busy share of the disk",
             Self::Received => "bytes received",
             Self::Sent => "bytes sent",
+            Self::CpuSteal => "stolen share of the CPU",
+            Self::RunQueue => "run queue",
         }
     }
 }

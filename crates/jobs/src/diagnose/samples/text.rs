@@ -49,7 +49,8 @@ fn timed<'l, 't>(tokens: &'l [&'t str]) -> (Option<f64>, &'l [&'t str]) {
 /// Returns the section that a line opens, if it is a header: its first word denotes devices, or all words are names of rates.
 fn header(cells: &[&str]) -> Option<Section> {
     let first = cells.first()?.trim_end_matches(':');
-    let devices = matches!(first, "CPU" | "NODE" | "DEV" | "Device" | "IFACE" | "avg-cpu" | "TTY" | "BUS" | "INTR");
+    let devices =
+        matches!(first, "CPU" | "NODE" | "DEV" | "Device" | "IFACE" | "avg-cpu" | "TTY" | "BUS" | "INTR" | "runq-sz");
     let rate = |cell: &&str| cell.ends_with("/s") || cell.starts_with('%');
     (devices || (cells.iter().any(rate) && !cells.iter().any(|cell| cell.starts_with(|c: char| c.is_ascii_digit()))))
         .then(|| Section::new(cells))
@@ -163,7 +164,7 @@ impl Reader {
             return;
         }
         let bad = if cut { SampleWarningKind::CutLastLine } else { SampleWarningKind::BadRow };
-        let named = section.topic != Topic::AllCpus;
+        let named = section.is_named();
         if cells.len() + usize::from(!named) != section.width() {
             return collector.warn(bad, line);
         }
@@ -206,6 +207,7 @@ fn section_name(section: &Section) -> &'static str {
     match section.topic {
         Topic::Cpu => "CPU",
         Topic::AllCpus => "avg-cpu",
+        Topic::Queue => "runq-sz",
         Topic::Disk => "Device",
         Topic::Network => "IFACE",
         Topic::DiskWithoutUtilisation | Topic::Other => "",
@@ -229,6 +231,18 @@ mod tests {
         let mut collector = Collector::default();
         read(&mut Lines::new(&mut text.as_bytes()), 0.0, &mut collector);
         collector
+    }
+
+    #[test]
+    fn run_queues_are_read() {
+        let text = "Linux 6.1.0 (vm) \t2026-11-20 \t_x86_64_\t(2 CPU)\n\n\
+            10:00:00      runq-sz  plist-sz   ldavg-1   ldavg-5  ldavg-15   blocked\n\
+            10:00:01            7       231      0.50      0.40      0.30         0\n\
+            10:00:02            5       231      0.50      0.40      0.30         0\n\
+            Average:            6       231      0.50      0.40      0.30         0\n";
+        assert!(is_header("10:00:00      runq-sz  plist-sz   ldavg-1   ldavg-5  ldavg-15   blocked"));
+        let queue = samples(&collected(text), "all", Meter::RunQueue);
+        assert_eq!(queue, [(36_000.0, 36_001.0, 7.0), (36_001.0, 36_002.0, 5.0)]);
     }
 
     fn samples(collector: &Collector, device: &str, meter: Meter) -> Vec<(f64, f64, f64)> {
