@@ -419,6 +419,76 @@ fn listed(names: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diagnose::causes::Remedy;
+
+    /// A report on a job of 100 s with one cause, which cost `job_s`.
+    fn report(cause: Cause, job_s: f64, start_s: f64) -> DiagnosisReport {
+        let advice = Advice {
+            remedy: Remedy::Observe,
+            text: "look".to_owned(),
+            cause,
+            stragglers: 2,
+            stages: vec!["1".to_owned()],
+            nodes: vec!["n1".to_owned()],
+            lost_s: 8.0,
+            job_s: Some(job_s),
+            instead: vec![OtherRemedy { text: "wait".to_owned(), job_s: -2.5, at_best_s: 1.0 }],
+            findings: Vec::new(),
+        };
+        let warm_up = WarmUp { start_s, stragglers: 0, stages: Vec::new(), lost_s: 0.0, job_s: None };
+        DiagnosisReport {
+            subject: "job".to_owned(),
+            partial: false,
+            used: Vec::new(),
+            missing: Vec::new(),
+            warnings: Vec::new(),
+            compared: true,
+            stages: Vec::new(),
+            findings: Vec::new(),
+            advice: vec![advice],
+            replayed: Some(ReplayedTime { logged_s: 100.0, replayed_s: 100.0 }),
+            warm_up: Some(warm_up),
+        }
+    }
+
+    #[test]
+    fn a_headline_ranks_unknown_causes_and_says_if_nothing_cost_much() {
+        let headline = |cause, job_s, start_s| {
+            let words = |piece: &Piece| match piece {
+                Piece::Text(text) => text.clone(),
+                Piece::Number(number) => number.text(),
+            };
+            report(cause, job_s, start_s).answer().iter().map(words).collect::<String>()
+        };
+        let cases = [
+            (
+                headline(Cause::Cpu, 1.5, 0.0),
+                "The most costly cause is CPU on n1: without it, the job would have been 1.500 s shorter.",
+            ),
+            (
+                headline(Cause::Unknown, 1.5, 0.0),
+                "The most costly stragglers have an unknown cause: without them, the job would have been 1.500 s shorter.",
+            ),
+            (
+                headline(Cause::Cpu, 0.5, 0.0),
+                "No cause cost much: the most costly, CPU on n1, cost 0.500 s of the job's 100.0 s.",
+            ),
+            (headline(Cause::Cpu, 0.5, 7.0), "Except the 7.0 s of waiting for executors, no cause cost much:"),
+        ];
+        for (seen, expected) in cases {
+            assert!(seen.contains(expected), "{seen}");
+        }
+    }
+
+    #[test]
+    fn other_remedies_are_listed_with_what_they_would_have_changed() {
+        let mut advice = report(Cause::SlowNode, 7.0, 0.0).advice.remove(0);
+        assert_eq!(instead(&advice).as_deref(), Some("wait: job 2.500 s longer to 1.000 s shorter"));
+        advice.instead[0].at_best_s = -2.5;
+        assert_eq!(instead(&advice).as_deref(), Some("wait: job 2.500 s longer"));
+        advice.instead.clear();
+        assert_eq!(instead(&advice), None);
+    }
 
     #[test]
     fn amounts_have_their_units() {
