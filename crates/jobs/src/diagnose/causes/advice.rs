@@ -238,7 +238,7 @@ fn of_nodes(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
     }
 }
 
-/// Returns the advice for causes of stages and of the job.
+/// Returns the advice for causes of stages and of the job, for executors that had just started, and for unknown causes.
 fn of_job(cause: Cause) -> (Remedy, &'static str) {
     match cause {
         Cause::FewTasks => (
@@ -248,6 +248,14 @@ fn of_job(cause: Cause) -> (Remedy, &'static str) {
         Cause::LongLastStage => (
             Remedy::Partitions,
             "the job waits for a few tasks of its last stage: write more files, coalesce after the work instead of before it, and avoid collect and global sorts",
+        ),
+        Cause::WarmUp => (
+            Remedy::WarmUp,
+            "executors had just started, so their first tasks were slow: start executors before the job, keep them for several jobs, or warm them up with a small job",
+        ),
+        Cause::Unknown => (
+            Remedy::Observe,
+            "no measured cause explains these stragglers: check what their tasks compute, and record samples on nodes that have none (mpstat -P ALL 1, iostat -xt 1, sar -n DEV 1)",
         ),
         Cause::CpuShortage => (
             Remedy::Neighbour,
@@ -317,20 +325,14 @@ fn remedy(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
             Remedy::BadNode,
             "repair or replace this node: check the limits and the clock rate of its CPUs, its disk, and memory errors",
         ),
-        Cause::WarmUp => (
-            Remedy::WarmUp,
-            "executors had just started, so their first tasks were slow: start executors before the job, keep them for several jobs, or warm them up with a small job",
-        ),
-        Cause::FewTasks
+        Cause::Unknown
+        | Cause::WarmUp
+        | Cause::FewTasks
         | Cause::LongLastStage
         | Cause::Driver
         | Cause::CpuShortage
         | Cause::GpuWait
         | Cause::GpuMemory => of_job(cause),
-        Cause::Unknown => (
-            Remedy::Observe,
-            "no measured cause explains these stragglers: check what their tasks compute, and record samples on nodes that have none (mpstat -P ALL 1, iostat -xt 1, sar -n DEV 1)",
-        ),
     }
 }
 

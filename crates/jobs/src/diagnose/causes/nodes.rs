@@ -192,13 +192,9 @@ pub fn meters_of(
                 return NodeMeters::default();
             }
         };
+        let share = if cpu == CpuShare::User { Meter::CpuUser } else { Meter::CpuBusy };
         let found = NodeMeters {
-            cpu: processors(
-                samples,
-                host,
-                &source,
-                if cpu == CpuShare::User { Meter::CpuUser } else { Meter::CpuBusy },
-            ),
+            cpu: processors(samples, host, &source, share),
             user: match cpu {
                 CpuShare::Either => processors(samples, host, &source, Meter::CpuUser),
                 CpuShare::Busy | CpuShare::User => Vec::new(),
