@@ -17,7 +17,7 @@ pub(crate) fn proved(plan: &JobPlan, is_trusted: bool, terminal: &Terminal) -> R
     drop(progress);
     let Some(misfit) = misfit(&found) else { return Ok(()) };
     if is_trusted {
-        terminal.tell(&format!("warning: {misfit} This answer is not proved."));
+        terminal.insist(&format!("warning: {misfit} This answer is not proved."));
         return Ok(());
     }
     let help = "`tailspn estimate PLAN` without a deadline, list or policy prints what the plan can say; `--trust-misfit` answers all the same";

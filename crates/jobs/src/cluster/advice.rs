@@ -115,40 +115,40 @@ pub enum Advice {
 impl Advice {
     /// Returns the advice for a replay of a recorded job: power is unknown, and a gain counts only if it exceeds the error of the replay.
     pub fn of_replay(comparison: &Comparison, replay: &Replayed) -> Self {
-        if replay.hosts == 1 {
-            return Self::OneHost;
-        }
         if !replay.is_reproduced() {
             return Self::NotReproduced { error_s: replay.error_s, actual_s: replay.actual_s };
         }
-        let job_of = |policy: &str| {
-            let row = comparison.policies.iter().find(|row| row.policy.title() == policy);
-            row.map_or(f64::INFINITY, |row| row.job_s.value)
-        };
-        let killed = |row: &PolicySummary| row.wasted_s.value / replay.work_s;
-        let moderate = Self::among(comparison, &|row| killed(row) <= MUCH_WORK);
-        if let (Self::Take { policy, earlier_s, share, .. }, Self::Leave { .. } | Self::Nothing) =
-            (Self::new(comparison), &moderate)
-            && earlier_s > replay.error_s
-            && share >= LEAST_SHARE
-        {
-            let row = comparison.policies.iter().find(|row| row.policy.title() == policy);
-            return Self::MuchWork { policy, earlier_s, killed: row.map_or(0.0, killed) };
+        if replay.hosts == 1 {
+            return Self::OneHost;
         }
-        match moderate {
-            Self::Take { policy, .. } if job_of(&policy) >= replay.actual_s - replay.error_s => {
-                Self::NotBelowLog { job_s: job_of(&policy), policy, actual_s: replay.actual_s }
+        let killed = |row: &PolicySummary| row.wasted_s.value / replay.work_s;
+        let moderate = Self::among(comparison, &|row| killed(row) <= MUCH_WORK).on_replay(comparison, replay);
+        if let Self::Take { .. } = moderate {
+            return moderate;
+        }
+        match Self::new(comparison).on_replay(comparison, replay) {
+            Self::Take { policy, earlier_s, killed: Some([_, share]), .. } => {
+                Self::MuchWork { policy, earlier_s, killed: share }
             }
-            Self::Take { policy, earlier_s, half_width_s, share, .. }
-                if earlier_s <= replay.error_s
-                    || earlier_s - half_width_s.unwrap_or(0.0) < LEAST_SHARE * earlier_s / share =>
-            {
-                let job_s = earlier_s / share;
-                Self::TooClose { policy, earlier_s, error_s: replay.error_s.max(LEAST_SHARE * job_s) }
-            }
+            _ => moderate,
+        }
+    }
+
+    /// Returns the advice with the limits of a replay: a gain counts if it surely exceeds the error of the replay and 1% of the job time, and if the job
+    /// time is below that of the log by more than the error.
+    fn on_replay(self, comparison: &Comparison, replay: &Replayed) -> Self {
+        match self {
             Self::Take { policy, baseline, earlier_s, half_width_s, share, .. } => {
                 let row = comparison.policies.iter().find(|row| row.policy.title() == policy);
-                let killed = row.map(|row| [row.wasted_s.value, killed(row)]);
+                let job_s = row.map_or(f64::INFINITY, |row| row.job_s.value);
+                let least_s = replay.error_s.max(LEAST_SHARE * earlier_s / share);
+                if earlier_s - half_width_s.unwrap_or(0.0) <= least_s {
+                    return Self::TooClose { policy, earlier_s, error_s: least_s };
+                }
+                if job_s >= replay.actual_s - replay.error_s {
+                    return Self::NotBelowLog { policy, job_s, actual_s: replay.actual_s };
+                }
+                let killed = row.map(|row| [row.wasted_s.value, row.wasted_s.value / replay.work_s]);
                 Self::Take { policy, baseline, earlier_s, half_width_s, share, energy: None, killed }
             }
             Self::Save { .. } => Self::Leave { all_later: false },
@@ -248,8 +248,8 @@ impl fmt::Display for Advice {
             }
             Self::TooClose { policy, earlier_s, error_s } => write!(
                 f,
-                "leave the policy as it is: the best policy, `{policy}`, gains {earlier_s:.1} s, which is not surely more than the error of the replay \
-                 or 1% of the job time ({error_s:.1} s)"
+                "leave the policy as it is: `{policy}`, the best policy that adds at most a quarter of the work, gains {earlier_s:.1} s, which is not \
+                 surely more than the error of the replay and 1% of the job time ({error_s:.1} s)"
             ),
             Self::OnlyAssumed { policy, share } => write!(
                 f,
@@ -264,8 +264,8 @@ impl fmt::Display for Advice {
             ),
             Self::NotBelowLog { policy, job_s, actual_s } => write!(
                 f,
-                "leave the policy as it is: with the best policy, `{policy}`, the job takes {job_s:.1} s, which is not less than the logged \
-                 {actual_s:.1} s by more than the error of the replay"
+                "leave the policy as it is: with `{policy}`, the best policy that adds at most a quarter of the work, the job takes {job_s:.1} s, which is \
+                 not less than the logged {actual_s:.1} s by more than the error of the replay"
             ),
             Self::MuchWork { policy, earlier_s, killed } => write!(
                 f,
@@ -319,8 +319,8 @@ mod tests {
         let close = advice(&Replayed { error_s: 4.0, actual_s: 104.0, ..replay });
         assert_eq!(
             close,
-            "leave the policy as it is: the best policy, `late`, gains 4.0 s, which is not surely more than the error of the replay or 1% of the job \
-             time (4.0 s)"
+            "leave the policy as it is: `late`, the best policy that adds at most a quarter of the work, gains 4.0 s, which is not surely more than the \
+             error of the replay and 1% of the job time (4.0 s)"
         );
         let above = advice(&Replayed { actual_s: 97.0, ..replay });
         assert!(
@@ -334,5 +334,8 @@ mod tests {
         let much = advice(&Replayed { work_s: 100.0, ..replay });
         assert!(much.contains("gains 4.0 s, but its killed copies work 30% as long as all tasks"), "{much}");
         assert!(advice(&Replayed { hosts: 1, ..replay }).starts_with("no policy can help"));
+        assert!(
+            advice(&Replayed { hosts: 1, error_s: 9.0, ..replay }).starts_with("none: the replay does NOT reproduce")
+        );
     }
 }

@@ -23,7 +23,7 @@ pub enum DataSizeError {
     #[error("a size must be finite and above 0")]
     NotPositive,
     /// The text is not a number with a unit.
-    #[error("expected a size, such as 500MB, 10GB or, for the input of a job, 3x")]
+    #[error("expected a size, such as 500MB or 10GB; the input of a job may also be a multiple, such as 3x")]
     Text,
 }
 

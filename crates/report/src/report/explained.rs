@@ -4,11 +4,9 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::parts::{ends, seconds_text};
 use crate::document::{Cell, Column, Number, Piece, Show, Table};
 use crate::estimate::Measured;
 use crate::job_time::{Change, Explained, SlotUse, StagePart, WAITS};
-use crate::report::bar_rows::BarRow;
 use crate::report::json::Word;
 use crate::report::summary::float_mean;
 use crate::sim::GroupShare;
@@ -193,17 +191,6 @@ pub(super) fn where_it_goes(mut shares: Vec<(String, String, f64)>) -> Vec<Piece
     }
     pieces.push(".".into());
     pieces
-}
-
-/// Returns a bar for a part of the job time.
-pub(super) fn critical_bar(name: String, critical: &CriticalShare) -> BarRow {
-    BarRow {
-        name,
-        bar: [0.0, critical.time.value],
-        interval: ends(&critical.time),
-        text: format!("{}, {:.1}%", seconds_text(critical.time.value), 100.0 * critical.share),
-        ..BarRow::default()
-    }
 }
 
 /// Returns the table of changes.

@@ -7,8 +7,9 @@ use crate::document::{Cell, Column, Document, Figure, Number, Report, Show, Tabl
 use crate::estimate::Measured;
 use crate::mapreduce::MEASURED;
 use crate::report::bar_rows::BarRow;
+use crate::report::critical_bar::critical_bar;
 use crate::report::deadline::add_deadline;
-use crate::report::explained::{TimePart, changes_table, critical_bar, slots_table, where_it_goes};
+use crate::report::explained::{TimePart, changes_table, slots_table, where_it_goes};
 use crate::report::job::{JobReport, PhaseRow};
 use crate::report::number::{count, counted, plain};
 use crate::report::times::Times;

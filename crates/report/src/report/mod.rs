@@ -58,6 +58,7 @@ mod cdf_plot;
 mod check;
 mod checking;
 mod comparison;
+mod critical_bar;
 mod deadline;
 #[cfg(feature = "plots")]
 mod deadline_plot;

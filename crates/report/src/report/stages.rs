@@ -10,11 +10,10 @@ use crate::document::{Cell, Column, Document, Figure, Headline, Number, Report, 
 use crate::estimate::{Measured, student_quantile};
 use crate::job_time::{DeadlineSection, StagesEstimate, StagesExplained, explain_stages, few_late_runs};
 use crate::report::bar_rows::BarRow;
+use crate::report::critical_bar::critical_bar;
 use crate::report::deadline::add_deadline;
 use crate::report::distribution::mean_time;
-use crate::report::explained::{
-    PlanChange, SlotRow, TimePart, changes_table, critical_bar, slots_table, stage_parts, where_it_goes,
-};
+use crate::report::explained::{PlanChange, SlotRow, TimePart, changes_table, slots_table, stage_parts, where_it_goes};
 use crate::report::next_run::{PREDICTION, StageQuantile, predicted, prediction, prediction_interval, quantile_rows};
 use crate::report::number::{counted, plain};
 use crate::report::own_run::OwnRunSection;
@@ -161,6 +160,7 @@ pub struct StagesReport {
 pub fn stages_report(plan: &StagePlan, found: &StagesEstimate, level: f64) -> StagesReport {
     let StagesEstimate { job, run, times, .. } = found;
     let speculation = found.comparison.as_ref().and_then(speculation_section);
+    let speculated = speculation.is_some();
     let samples = &run.samples;
     // no advice rests on a model that does not reproduce its own runs
     let explained = (!found.own_run.forbids_advice()).then(|| explain_stages(plan, job, run.provenance.seed, level));
@@ -179,10 +179,6 @@ pub fn stages_report(plan: &StagePlan, found: &StagesEstimate, level: f64) -> St
         let probability = times.cdf(time_s);
         Ok::<_, ()>(CdfPoint { time_s, probability, density_per_s: None, low: None, high: None })
     };
-    let one_host = speculation.is_some() && plan.hosts() == 1;
-    let one_host = one_host.then(|| {
-        "all executors share one host; Spark starts no copy on a host that already runs the task, so speculation has no effect".to_owned()
-    });
     StagesReport {
         name: plan.job.name.clone(),
         input_mb: plan.job.input_mb,
@@ -212,11 +208,18 @@ pub fn stages_report(plan: &StagePlan, found: &StagesEstimate, level: f64) -> St
         parts: parts.map(|parts| stage_parts(parts, &names, level)).unwrap_or_default(),
         slot_use: slots.into_iter().map(SlotRow::from).collect(),
         changes: changes.into_iter().map(PlanChange::from).collect(),
-        notes: one_host.into_iter().chain(plan.remarks()).chain(plan.notes.iter().cloned()).collect(),
+        notes: one_host(plan, speculated).into_iter().chain(plan.remarks()).chain(plan.notes.iter().cloned()).collect(),
         curve: line([0.001, 0.99].map(|p| times.quantile(p)), point).unwrap_or_default(),
         provenance: provenance_summary(&run.provenance, samples.clock.tick()),
         plan: toml::to_string(plan).unwrap_or_default(),
     }
+}
+
+/// Returns a note on copies that have no effect, because all executors share a host.
+fn one_host(plan: &StagePlan, has_copies: bool) -> Option<String> {
+    (has_copies && plan.hosts() == 1).then(|| {
+        "all executors share one host; Spark starts no copy on a host that already runs the task, so speculation has no effect".to_owned()
+    })
 }
 
 /// Returns the prediction interval of the difference between one run with copies and one without; both vary from run to
