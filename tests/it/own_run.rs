@@ -60,8 +60,8 @@ fn a_plan_that_takes_the_time_of_its_run_is_reproduced() {
         assert_eq!(found["own_run"]["verdict"], "reproduced", "{found}");
         assert!((number(&found, "/own_run/runs/0/model_s") - 52.0).abs() < 0.1, "{found}");
         let times = [number(&found, "/own_run/runs/0/interval_s/0"), number(&found, "/own_run/runs/0/interval_s/1")];
-        // 90% of Student's distribution with four degrees of freedom: 2.1318 times 0.1 √2
-        let reach = (2.1318 * 0.1 * 2.0_f64.sqrt()).exp();
+        // 90% of Student's distribution with four degrees of freedom: 2.1318 times a spread of 0.1 √2 and 0.02
+        let reach = (2.1318 * (2.0 * 0.1_f64.powi(2) + 0.02_f64.powi(2)).sqrt()).exp();
         assert!(
             (times[1] / 52.0 / reach - 1.0).abs() < 1e-3 && (times[0] / 52.0 * reach - 1.0).abs() < 1e-3,
             "{times:?}"
@@ -185,6 +185,8 @@ fn what_is_left_is_not_known_from_a_name() {
     }
     let repartition = json(&["remaining", "tests/data/jobs3/remaining-repartition.log.gz", "--json"]);
     assert!((100.0..400.0).contains(&number(&repartition, "/median_s")), "{repartition}");
+    let names = json(&["remaining", "tests/data/jobs3/remaining-pyspark-names.log.gz", "--json"]);
+    assert!(number(&names, "/prediction_s/1") < 400.0, "{names}");
 }
 
 /// A job of an application has its number as id.
@@ -199,4 +201,76 @@ fn one_spark_job_of_a_log_can_be_replayed() {
     assert!(number(&parts[1], "/actual_s") < number(&whole, "/actual_s"));
     let (code, said) = refused(&["whatif", log, "--job", "7"]);
     assert!(code == Some(4) && said.contains("available: 0, 1"), "{code:?} {said}");
+}
+
+/// Without any spread, an interval of the model has no width that could be multiplied: a least spread makes it finite, and wide enough.
+#[test]
+fn a_misfit_without_spread_has_a_finite_interval() {
+    for (job_s, second_s) in [(100.0, 60.0), (20.0, 4.0)] {
+        let text = plan(&proof(job_s, second_s)).replace("sigma = 0.1", "sigma = 0");
+        let found = estimate(&text, &[]);
+        assert_eq!(found["own_run"]["verdict"], "not_reproduced");
+        let [low, high] = [number(&found, "/prediction_s/0"), number(&found, "/prediction_s/1")];
+        assert!(low <= job_s && job_s <= high && high < 120.0, "{low} {job_s} {high}");
+        assert!((low..=high).contains(&number(&found, "/mean_s")), "{found}");
+    }
+}
+
+/// The cluster of the question is not that of the runs: the check does not change.
+#[test]
+fn a_question_about_another_cluster_does_not_change_the_check() {
+    let folder = Folder::new(&[]);
+    let file = folder.at("plan.toml");
+    data(&["fit", "tests/data/trace/plain-unions.jhist", "-o", &file]);
+    for options in [&[][..], &["--map-slots=1"], &["--workers=9", "--reduces=3"]] {
+        let words = [&["estimate", file.as_str(), "--reps=20", "--json"], options].concat();
+        assert_eq!(json(&words)["own_run"]["verdict"], "reproduced", "{options:?}");
+    }
+}
+
+/// Runs of the same size whose times differ eightfold prove nothing, although an interval from them contains both.
+#[test]
+fn runs_that_differ_too_much_prove_nothing() {
+    let two = format!("{}{}", proof(18.0, 4.0), proof(144.0, 36.0));
+    let text = plan(&two).replace("sigma = 0.1", "sigma = 0.8");
+    assert_eq!(estimate(&text, &[])["own_run"]["verdict"], "not_reproduced");
+}
+
+#[test]
+fn runs_of_a_plan_are_checked_like_its_other_keys() {
+    let job = "[job]\ninput_mb = 640\n[[proof]]\njob_s = -5\ninput_mb = 640\nsplit_mb = 64\nreduces = 1\n[profile]\n";
+    let stages = plan(&proof(50.0, 12.0).replace("hosts = 2", "hosts = 2\npartitions = 0"));
+    let times = plan(&proof(50.0, 12.0).replace("stages_s = [40, 12]", "stages_s = [40]"));
+    for (text, key) in [(job, "`proof[0].job_s`"), (&stages, "`proof[0].partitions`"), (&times, "1 times for 2 stages")]
+    {
+        let folder = Folder::new(&[("job.toml", text)]);
+        let (code, said) = refused(&["estimate", &folder.at("job.toml")]);
+        assert!(code == Some(3) && said.contains(key), "{code:?} {said}");
+    }
+}
+
+/// A plan that misses its runs by a factor of two widens the rest of a run by this factor, not by a power of it.
+#[test]
+fn the_rest_of_a_run_is_widened_by_the_factor_of_the_misfit() {
+    let folder = Folder::new(&[]);
+    let (file, wrong) = (folder.at("plan.toml"), folder.at("wrong.toml"));
+    let log = "tests/data/trace/sort-64mb.spark.gz";
+    data(&["fit", log, "-o", &file]);
+    let text = std::fs::read_to_string(&file).unwrap();
+    let job_s: f64 = text.lines().find_map(|line| line.strip_prefix("job_s = ")).unwrap().parse().unwrap();
+    std::fs::write(&wrong, text.replace(&format!("job_s = {job_s}"), &format!("job_s = {}", 3.0 * job_s))).unwrap();
+    let cut = folder.at("cut.inprogress");
+    let output =
+        std::process::Command::new("gzip").args(["-dc", log]).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+    let lines: Vec<&str> = std::str::from_utf8(&output.stdout).unwrap().lines().collect();
+    std::fs::write(&cut, lines[..lines.len() / 2].join("\n") + "\n").unwrap();
+    let rest = |plan: &str| json(&["remaining", &cut, "--plan", plan, "--json"]);
+    let (right, missed) = (rest(&file), rest(&wrong));
+    assert_eq!(
+        (&right["own_run"]["verdict"], &missed["own_run"]["verdict"]),
+        (&"reproduced".into(), &"not_reproduced".into())
+    );
+    let ratio = number(&missed, "/prediction_s/1") / number(&right, "/prediction_s/1");
+    assert!((2.0..4.0).contains(&ratio), "{ratio}");
+    assert!((number(&missed, "/median_s") / number(&right, "/median_s") - 1.0).abs() < 0.05, "{missed}");
 }

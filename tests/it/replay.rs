@@ -185,10 +185,10 @@ fn odd_logs_are_refused_or_told() {
     assert!(trace.warnings.iter().any(|warning| warning.kind == WarningKind::NegativeTime), "{:?}", trace.warnings);
     let run = observe(&trace, None).unwrap();
     let all: usize = run.stages.iter().map(|stage| stage.tasks.len()).sum();
-    assert_eq!(
-        all,
-        observe(&read_lines(&lines), None).unwrap().stages.iter().map(|stage| stage.tasks.len()).sum::<usize>() - 1
-    );
+    // the task whose time is unknown is assumed to be like the others
+    let whole = observe(&read_lines(&lines), None).unwrap();
+    assert_eq!(all, whole.stages.iter().map(|stage| stage.tasks.len()).sum::<usize>());
+    assert!(run.notes.iter().any(|note| note.starts_with("tasks that are not in the log")), "{:?}", run.notes);
     let is_stage =
         |line: &String| line.contains("SparkListenerStageSubmitted") || line.contains("SparkListenerStageCompleted");
     let missing: Vec<String> = lines.iter().filter(|line| !is_stage(line)).cloned().collect();

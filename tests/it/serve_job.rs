@@ -12,7 +12,7 @@ use crate::remaining::Log;
 use crate::serve::{HANGS, Server, printed, without_times, words};
 
 const STAGES: &str = "[job]\ninput_mb = 64\nexecutors = 2\ncores = 2\n[run]\nsigma = 0\ndegrees_of_freedom = 4\nruns = 1\n\
-                      [[stage]]\nuses_partitions = true\ntasks = { fixed = 9 }\ncold = { fixed_s = 3 }\nwarm = { fixed_s = 2 }\n\
+                      [[stage]]\nuses_partitions = true\ntasks = { per_mb = 0.140625 }\ncold = { fixed_s = 3 }\nwarm = { fixed_s = 2 }\n\
                       distribution = { lognormal = { cv = 0.5 } }\n";
 
 const LOG: &str = "tests/data/trace/sort-64mb.spark.gz";

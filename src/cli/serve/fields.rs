@@ -89,11 +89,12 @@ fn of_phases(plan: &Plan) -> Vec<Field> {
 
 fn of_stages(plan: &StagePlan) -> Vec<Field> {
     let job = &plan.job;
-    let mut fields = vec![
-        size("input-size", "Input size", job.input_mb, 0.0),
+    let input = plan.depends_on_input(2.0 * job.input_mb).then(|| size("input-size", "Input size", job.input_mb, 0.0));
+    let mut fields: Vec<Field> = input.into_iter().collect();
+    fields.extend([
         count("executors", "Executors", job.executors.into()),
         count("cores", "Tasks per executor at a time", job.cores.into()),
-    ];
+    ]);
     if plan.stage.iter().any(|stage| stage.gpu > 0.0) {
         fields.push(count("gpus-per-executor", "GPUs per executor", job.gpus_per_executor.unwrap_or(1).into()));
         let permits = job.concurrent_gpu_tasks.unwrap_or(1);

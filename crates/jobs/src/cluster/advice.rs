@@ -223,6 +223,31 @@ fn energy_share(row: &PolicySummary) -> Option<f64> {
     change.ratio.as_ref().filter(|_| certain).map(|ratio| ratio.value - 1.0)
 }
 
+impl Advice {
+    /// Writes why a replay gives no advice.
+    fn no_advice_of_replay(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotReproduced { error_s, actual_s } => write!(
+                f,
+                "none: the replay does NOT reproduce this run. It is off by {error_s:.1} s, {:.0}% of the logged {actual_s:.1} s",
+                100.0 * error_s / actual_s
+            ),
+            Self::NotBelowLog { policy, job_s, actual_s } => write!(
+                f,
+                "leave the policy as it is: with `{policy}`, the best policy that adds at most a quarter of the work, the job takes {job_s:.1} s, which is \
+                 not less than the logged {actual_s:.1} s by more than the error of the replay"
+            ),
+            Self::MuchWork { policy, earlier_s, killed } => write!(
+                f,
+                "leave the policy as it is: only policies that add much work help. The best of them, `{policy}`, gains {earlier_s:.1} s, but its killed \
+                 copies work {:.0}% as long as all tasks, and the replay assumes that they slow nothing down",
+                100.0 * killed
+            ),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl fmt::Display for Advice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -257,22 +282,9 @@ impl fmt::Display for Advice {
                  spread, no policy gains 1%. Measure how much the times of tasks vary (`model.distribution`)",
                 100.0 * share
             ),
-            Self::NotReproduced { error_s, actual_s } => write!(
-                f,
-                "none: the replay does NOT reproduce this run. It is off by {error_s:.1} s, {:.0}% of the logged {actual_s:.1} s",
-                100.0 * error_s / actual_s
-            ),
-            Self::NotBelowLog { policy, job_s, actual_s } => write!(
-                f,
-                "leave the policy as it is: with `{policy}`, the best policy that adds at most a quarter of the work, the job takes {job_s:.1} s, which is \
-                 not less than the logged {actual_s:.1} s by more than the error of the replay"
-            ),
-            Self::MuchWork { policy, earlier_s, killed } => write!(
-                f,
-                "leave the policy as it is: only policies that add much work help. The best of them, `{policy}`, gains {earlier_s:.1} s, but its killed \
-                 copies work {:.0}% as long as all tasks, and the replay assumes that they slow nothing down",
-                100.0 * killed
-            ),
+            Self::NotReproduced { .. } | Self::NotBelowLog { .. } | Self::MuchWork { .. } => {
+                self.no_advice_of_replay(f)
+            }
             Self::OneHost => write!(
                 f,
                 "no policy can help: all tasks ran on one host, and a copy never runs on the host of its original"

@@ -213,16 +213,9 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
         return Err(incomplete("no stage ran"));
     }
     let (mut stages, start_s, lost) = stages_of(trace, &found, start, workers.cores);
-    if lost > 0 {
-        notes.push(format!(
-            "{lost} tasks are not in the log; they are assumed to take as long as the others of their stages"
-        ));
-    }
     let attempts: usize = found.iter().map(|(id, ..)| trace.attempts_of(*id).len()).sum();
     let tasks: usize = stages.iter().map(|stage| stage.tasks.len()).sum::<usize>() - lost;
-    if attempts > tasks {
-        notes.push(format!("attempts that did not complete a task are excluded: {}", attempts - tasks));
-    }
+    notes.extend(notes_on_tasks(attempts, tasks, lost));
     let sources = sources_of(trace, &found, &mut stages, &mut notes);
     let told: f64 = sources.iter().map(|source| source.mb).sum();
     let input_mb =
@@ -248,6 +241,20 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
         notes,
         log,
     })
+}
+
+/// Returns notes on attempts that are not tasks of the run, and on tasks that the log has lost.
+fn notes_on_tasks(attempts: usize, tasks: usize, lost: usize) -> Vec<String> {
+    let mut notes = Vec::new();
+    if lost > 0 {
+        notes.push(format!(
+            "tasks that are not in the log are assumed to take as long as the others of their stages: {lost}"
+        ));
+    }
+    if attempts > tasks {
+        notes.push(format!("attempts that did not complete a task are excluded: {}", attempts - tasks));
+    }
+    notes
 }
 
 /// Spark's properties for [`ObservedRun::gpus`].

@@ -17,10 +17,10 @@ use crate::fit::line::median;
 use crate::fit::observe::{FitError, Span, executed, waits_for};
 use crate::fit::observed_job::is_mapreduce;
 use crate::fit::replay_policies::{Speculation, speculation_of};
-use crate::fit::replay_times::{TimedTask, UsualTimes};
+use crate::fit::replay_times::{TimedTask, UsualTimes, work_bytes};
 use crate::job::{Delay, Job, JobStage, Machine, Phase, RecordedTask, Spread, Steps, Tasks};
 use crate::trace::analysis::most_at_once;
-use crate::trace::{Attempt, Format, JobTrace, Metric, Moment, Stage, StageId, StageKind};
+use crate::trace::{Attempt, Format, JobTrace, Moment, Stage, StageId, StageKind};
 
 /// Bytes per MB.
 const MB: f64 = 1_048_576.0;
@@ -32,18 +32,6 @@ const PAUSE: f64 = 1.0;
 const CONTENTION: [f64; 5] = [1.0, 0.75, 0.5, 0.25, 0.0];
 /// Contention is accepted if it leaves at most this share of the unexplained spread.
 const EXPLAINS: f64 = 0.9;
-/// The data that a task reads and writes: bytes and records.
-const BYTES: [Metric; 5] = [
-    Metric::InputBytes,
-    Metric::ShuffleLocalBytes,
-    Metric::ShuffleRemoteBytes,
-    Metric::OutputBytes,
-    Metric::ShuffleWriteBytes,
-];
-const RECORDS: [Metric; 4] =
-    [Metric::InputRecords, Metric::ShuffleReadRecords, Metric::OutputRecords, Metric::ShuffleWriteRecords];
-/// Bytes that a record counts for at least: most of the work on short records does not depend on their length.
-const RECORD_BYTES: f64 = 100.0;
 /// Minimum data of a task that matters \[MB\].
 const DATA_MATTERS_MB: f64 = 0.5;
 
@@ -247,15 +235,13 @@ fn firsts<'t>(trace: &'t JobTrace, stage: StageId, places: &Places) -> Vec<First
         let value = |metric| attempts.iter().find_map(|attempt| trace.value(attempt, metric)).unwrap_or(0.0);
         let winner = attempts.iter().find(|attempt| attempt.succeeded()).unwrap_or(first);
         let read = |metric| trace.value(winner, metric).unwrap_or_else(|| value(metric));
-        let sum = |metrics: &[Metric]| metrics.iter().map(|metric| read(*metric)).sum::<f64>();
         found.push(First {
             attempt: first,
             node: places.of_attempt(first),
             from: from.microseconds(),
             to: to.microseconds().max(from.microseconds() + 1_000),
             ended,
-            // records of few bytes are work, too
-            mb: sum(&BYTES).max(RECORD_BYTES * sum(&RECORDS)) / MB,
+            mb: work_bytes(read) / MB,
             cold: false,
         });
     }

@@ -9,6 +9,7 @@
 //! not show whether a second attempt would also have had it.
 
 use crate::fit::line::{Line, line, median};
+use crate::trace::Metric;
 
 /// Number of alternating fits.
 const ROUNDS: usize = 12;
@@ -22,6 +23,25 @@ const LARGE: f64 = 0.5;
 const ENOUGH_LARGE: usize = 5;
 /// Number of cold and warm tasks needed to estimate the cost of a cold start.
 const ENOUGH: usize = 3;
+
+/// The data that a task reads and writes: bytes and records.
+const BYTES: [Metric; 5] = [
+    Metric::InputBytes,
+    Metric::ShuffleLocalBytes,
+    Metric::ShuffleRemoteBytes,
+    Metric::OutputBytes,
+    Metric::ShuffleWriteBytes,
+];
+const RECORDS: [Metric; 4] =
+    [Metric::InputRecords, Metric::ShuffleReadRecords, Metric::OutputRecords, Metric::ShuffleWriteRecords];
+/// Bytes that a record counts for at least: most of the work on short records does not depend on their length.
+const RECORD_BYTES: f64 = 100.0;
+
+/// Returns the data on which a task works, in bytes, from its metrics.
+pub(super) fn work_bytes(metric: impl Fn(Metric) -> f64) -> f64 {
+    let sum = |metrics: &[Metric]| metrics.iter().map(|one| metric(*one)).sum::<f64>();
+    sum(&BYTES).max(RECORD_BYTES * sum(&RECORDS))
+}
 
 /// One attempt with a known time.
 #[derive(Clone, Copy, Debug)]

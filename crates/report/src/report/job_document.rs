@@ -38,18 +38,7 @@ impl Report for JobReport {
             provenance: provenance(self),
             ..Document::default()
         };
-        document.answer.extend(where_it_goes(parts(self)));
-        if self.own_run.is_misfit() && self.next_run.is_some() {
-            // times of typical runs have intervals that are too narrow
-            document.answer.clear();
-        }
-        if let Some(next) = &self.next_run {
-            next.add_to(&mut document);
-        }
-        let mut warned = self.own_run.warning();
-        warned.append(&mut document.answer);
-        document.answer = warned;
-        document.answer.extend(self.own_run.sentence());
+        add_proved(self, &mut document);
         add_deadline(&mut document, self.deadline.as_ref(), self.level);
         document.answer.extend(self.assumed.sentence(MEASURED.len()));
         document.remarks.extend(partial(self.partial, self.replications));
@@ -81,6 +70,22 @@ impl Report for JobReport {
         }
         document
     }
+}
+
+/// Completes the answer: a misfit comes first, and where the time goes and the check of the plan follow.
+fn add_proved(report: &JobReport, document: &mut Document<'_>) {
+    document.answer.extend(where_it_goes(parts(report)));
+    if report.own_run.is_misfit() && report.next_run.is_some() {
+        // times of typical runs have intervals that are too narrow
+        document.answer.clear();
+    }
+    if let Some(next) = &report.next_run {
+        next.add_to(document);
+    }
+    let mut answer = report.own_run.warning();
+    answer.append(&mut document.answer);
+    answer.extend(report.own_run.sentence());
+    document.answer = answer;
 }
 
 /// Returns the parts of the job time, for a sentence.
