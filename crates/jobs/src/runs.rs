@@ -204,7 +204,7 @@ impl JobTimes {
     pub fn stretched(mut self, [below, above]: [f64; 2]) -> Self {
         self.stretch = None;
         let stretch = Stretch { median_s: self.quantile(0.5), below, above };
-        self.stretch = ([below, above] != [1.0, 1.0] && stretch.median_s > 0.0).then_some(stretch);
+        self.stretch = ((below > 1.0 || above > 1.0) && stretch.median_s > 0.0).then_some(stretch);
         self
     }
 

@@ -535,7 +535,6 @@ mod tests {
             plan.remarks().iter().any(|remark| remark.contains("spills to disk"))
         };
         assert_eq!([399.0, 401.0, 800.0].map(|mb| told(mb, &plan)), [false, true, true]);
-        let mut plan = plan;
         plan.job.input_mb = 800.0;
         assert!(
             plan.remarks()[0].starts_with("stage 0: a task of 200 MB needs 2.0 times the memory"),

@@ -348,7 +348,7 @@ fn estimate_tasks(
         return Err(StudyError::Part);
     }
     let mut estimate = JobEstimate { simulated: Some(simulated), ..JobEstimate::of(phases) };
-    estimate.add_next_run(&plan, own_run);
+    estimate.add_next_run(plan, own_run);
     estimate.add_late(plan, late, ensemble, watch);
     Ok(estimate)
 }

@@ -35,7 +35,7 @@ pub struct RunningTask {
 /// Times of the finished tasks of the category, of the original or the copy, whichever won.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Finished {
-    /// Times of these tasks, ascending after [`Finished::sort`] \[s\].
+    /// Times of these tasks, ascending when a detector sees them \[s\].
     pub times_s: Vec<f64>,
     /// Sum of the times \[s\].
     pub time_sum_s: f64,
