@@ -142,7 +142,7 @@ pub struct JobTimes {
     stretch: Option<Stretch>,
 }
 
-/// How much wider a distribution is than the model says: times are as many times as far from the median, on a logarithmic scale.
+/// Factors by which times are farther from the median than the model says, on a logarithmic scale.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Stretch {
     median_s: f64,

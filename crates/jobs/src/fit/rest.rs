@@ -78,7 +78,7 @@ pub struct RestOfRun {
 ///
 /// # Errors
 ///
-/// [`FitError::OtherJob`] if the log has none of the plan's stages.
+/// [`FitError::OtherJob`] if no stage of the log is a stage of the plan.
 pub fn rest_of_run(run: &RunProgress, plan: &StagePlan, input_mb: Option<f64>) -> Result<RestOfRun, FitError> {
     let mut found = matched(run, plan)?;
     let mut plan = plan.clone();
@@ -227,7 +227,7 @@ pub fn rest_by_itself(run: &RunProgress) -> Option<RestOfRun> {
 /// A stage with finished tasks, to which a stage without any may be similar.
 struct Known<'a> {
     spec: &'a StageSpec,
-    /// Its counterpart in the log.
+    /// Counterpart in the log.
     seen: &'a StageProgress,
     /// True if a slot has run a later task of it.
     has_later: bool,

@@ -16,9 +16,9 @@ pub struct LoggedJob {
     pub input_mb: f64,
     /// Input of one map task \[MB\], > 0.
     pub split_mb: f64,
-    /// Its reduce tasks.
+    /// Reduce tasks.
     pub reduces: u64,
-    /// Its workers. Default: as in `[[cluster.node]]`.
+    /// Workers. Default: as in `[[cluster.node]]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workers: Option<u64>,
     /// Map tasks that each worker ran at a time. Default: as in `[[cluster.node]]`.

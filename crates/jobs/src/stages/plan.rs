@@ -175,22 +175,22 @@ pub struct LoggedRun {
     pub job_s: f64,
     /// Data that it read \[MB\], > 0.
     pub input_mb: f64,
-    /// Its executors, >= 1.
+    /// Executors, >= 1.
     pub executors: u32,
     /// Tasks that an executor ran at a time, >= 1.
     pub cores: u32,
     /// Hosts that the executors shared, >= 1.
     pub hosts: u32,
-    /// Its partitions of a shuffle. Default: the number of tasks in the stages that have as many.
+    /// Partitions of a shuffle. Default: the number of tasks in the stages that have as many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partitions: Option<u32>,
-    /// Its GPUs of an executor. Default none.
+    /// GPUs of an executor. Default none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gpus_per_executor: Option<u32>,
-    /// Its tasks that could hold a GPU at a time. Default none.
+    /// Tasks that could hold a GPU at a time. Default none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concurrent_gpu_tasks: Option<u32>,
-    /// Its speculative copies. Default: none.
+    /// Settings of speculative copies. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speculation: Option<SpeculativeCopies>,
     /// Time of each stage, from the launch of its first task to the end of its last \[s\].

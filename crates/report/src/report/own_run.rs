@@ -1,4 +1,4 @@
-//! Whether a plan reproduces the runs that it was fitted to, before anything else is said.
+//! The check of a plan on the runs that it was fitted to, which every answer begins or ends with.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ pub struct OwnRunSection {
     pub is_trusted: bool,
 }
 
-/// Whether a plan reproduces its own runs.
+/// Result of a check of a plan on its own runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -41,7 +41,7 @@ pub enum OwnRunVerdict {
 pub struct OwnRunRow {
     /// The log.
     pub log: String,
-    /// Its time \[s\].
+    /// Logged time \[s\].
     pub logged_s: f64,
     /// The median time of the model \[s\].
     pub model_s: f64,
@@ -57,9 +57,9 @@ pub struct MissedStageRow {
     pub stage: usize,
     /// Name.
     pub name: String,
-    /// Its time in the log \[s\].
+    /// Time in the log \[s\].
     pub logged_s: f64,
-    /// Its time in the model \[s\].
+    /// Time in the model \[s\].
     pub model_s: f64,
     /// Mean time of its slowest tasks in the model, and the longest time of a task in the logs, if the mean is longer \[s\].
     pub longer_s: Option<[f64; 2]>,

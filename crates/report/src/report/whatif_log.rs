@@ -31,7 +31,7 @@ pub struct LogWhatIfReport {
     /// copies by the log's settings.
     #[serde(default)]
     pub error_s: f64,
-    /// Whether the replay takes the time of the log.
+    /// The check of the replay on its log.
     #[serde(default)]
     pub own_run: OwnRunSection,
     /// Number of tasks that a node runs at full speed, as a share of the node's slots.

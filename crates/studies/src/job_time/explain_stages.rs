@@ -32,7 +32,7 @@ pub struct StagePart {
     pub name: Option<&'static str>,
     /// Number of the stage, if the part is the tasks of a stage.
     pub stage: Option<usize>,
-    /// Its time in the critical paths.
+    /// Time in the critical paths.
     pub share: GroupShare,
 }
 

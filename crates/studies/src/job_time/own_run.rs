@@ -1,4 +1,4 @@
-//! Whether a plan reproduces the runs that it was fitted to.
+//! The judgement whether a plan reproduces the runs that it was fitted to.
 //!
 //! A plan reproduces its runs if the 90% interval of its job time contains all of them but at most a tenth, if it is off by at most a factor of two for as
 //! many, and by at most 30% on average, and if no stage's tasks take longer on average than the longest task in the logs. All other
@@ -15,7 +15,7 @@ const BEYOND: f64 = 1.05;
 /// Least spread of a model that does not reproduce its runs, so that its intervals can be widened.
 pub(super) const LEAST_SPREAD: f64 = 0.02;
 
-/// Whether a plan reproduces the runs that it was fitted to.
+/// Result of a check of a plan on the runs that it was fitted to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Verdict {
     /// It reproduces them.
@@ -36,7 +36,7 @@ pub struct OwnRun {
     pub runs: Vec<ReproducedRun>,
     /// The stages that the model does not reproduce in the run that it misses most; empty if it reproduces its runs.
     pub stages: Vec<MissedStage>,
-    /// How much wider intervals are below and above the median, so that they contain the runs.
+    /// Powers that widen intervals below and above the median, so that they contain the runs.
     pub stretch: Option<[f64; 2]>,
     /// True if the user wants all answers, although the plan does not reproduce its runs.
     pub is_trusted: bool,
@@ -47,7 +47,7 @@ pub struct OwnRun {
 pub struct ReproducedRun {
     /// The log.
     pub log: String,
-    /// Its time \[s\].
+    /// Logged time \[s\].
     pub logged_s: f64,
     /// The median time of the model \[s\].
     pub model_s: f64,
@@ -62,9 +62,9 @@ pub struct MissedStage {
     pub stage: usize,
     /// Name.
     pub name: String,
-    /// Its time in the log \[s\].
+    /// Time in the log \[s\].
     pub logged_s: f64,
-    /// Its time in the model \[s\].
+    /// Time in the model \[s\].
     pub model_s: f64,
     /// Mean time of the slowest group of its tasks in the model, and time of the longest task in the logs, if the mean is longer \[s\].
     pub longer_s: Option<[f64; 2]>,

@@ -90,7 +90,7 @@ pub(super) struct ExecutorInfo<'a> {
     pub(super) profile: Number,
 }
 
-/// What executors and tasks of some stages request.
+/// Resources that executors and tasks of some stages request.
 #[derive(Deserialize)]
 pub(super) struct ResourceProfile {
     #[serde(rename = "Resource Profile Id", default)]
