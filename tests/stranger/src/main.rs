@@ -42,7 +42,7 @@ fn machine() -> Result<Machine, tailspn::Error> {
 
 /// The default job of the paper, all tasks at once, with a deadline.
 fn job(deadline_s: f64) -> Result<EstimatedJob, tailspn::Error> {
-    Ok(JobPlan::default().input_size("10GB".parse::<DataSize>()?).slots(false).deadline(deadline_s).estimate()?)
+    Ok(JobPlan::default().input_size("10GB".parse()?).slots(false).deadline(deadline_s).estimate()?)
 }
 
 /// Mean job time \[s\] with 40 (the base), 20 and 80 reduce tasks.
@@ -156,7 +156,7 @@ mod tests {
                     Ok(())
                 },
                 || {
-                    JobPlan::default().input_size("10".parse::<DataSize>()?).estimate()?;
+                    JobPlan::default().input_size("10".parse()?).estimate()?;
                     Ok(())
                 },
                 || {

@@ -232,9 +232,9 @@ pub struct Planned(Result<JobPlan, PlanError>);
 /// A planned job: other sizes, another cluster, a deadline.
 ///
 /// ```
-/// use tailspn_jobs::plan::{DataSize, JobPlan, Planning};
+/// use tailspn_jobs::plan::{JobPlan, Planning};
 ///
-/// let plan = JobPlan::default().input_size("20GB".parse::<DataSize>()?).workers(8).deadline(120.0).plan()?;
+/// let plan = JobPlan::default().input_size("20GB".parse()?).workers(8).deadline(120.0).plan()?;
 /// assert!(matches!(plan, JobPlan::MapReduce(plan) if plan.maps() == 320 && plan.workers() == 8));
 /// let error = JobPlan::default().executors(3).plan().unwrap_err();
 /// assert_eq!(error.to_string(), "`--executors` has no meaning for a plan of `[profile]`; use `--workers`");
@@ -270,8 +270,8 @@ pub trait Planning: Sized {
 
     /// Sets the input of the job.
     #[must_use]
-    fn input_size(self, size: impl Into<InputSize>) -> Planned {
-        self.with(&PlanOption::InputSize(size.into()))
+    fn input_size(self, size: InputSize) -> Planned {
+        self.with(&PlanOption::InputSize(size))
     }
 
     /// Sets the input of one map task.
@@ -404,7 +404,7 @@ mod tests {
     fn each_option_changes_its_key() {
         let size = |text: &str| text.parse::<DataSize>().unwrap();
         let base = || JobPlan::default().planned();
-        assert_eq!(phases(base().input_size(size("20GB"))).maps(), 320);
+        assert_eq!(phases(base().input_size(size("20GB").into())).maps(), 320);
         assert_eq!(phases(base().split_size(size("128MB"))).maps(), 80);
         assert_eq!(phases(base().reduces(7)).reduces(), 7);
         assert_eq!(phases(base().workers(9)).workers(), 9);
@@ -414,7 +414,7 @@ mod tests {
         assert!(phases(base().slots(true)).model.slots && !phases(base().slots(false)).model.slots);
         assert_eq!(phases(base().deadline(85.0)).job.deadline_s, Some(85.0));
         let JobPlan::Stages(made) = plan(&STAGES.replace("[[stage]]", "[[stage]]\nuses_partitions = true"))
-            .input_size(size("1GB"))
+            .input_size(size("1GB").into())
             .executors(4)
             .cores(2)
             .partitions(9)
@@ -473,7 +473,7 @@ mod tests {
             (plan(STAGES).slots(false), "always wait for slots"),
             (plan(STAGES).split_size(size), "`tasks.per_mb`"),
             (plan(STAGES).partitions(2), "no stage has `uses_partitions = true`"),
-            (plan(&fixed).input_size(size), "`phases.maps`"),
+            (plan(&fixed).input_size(size.into()), "`phases.maps`"),
             (plan(given).split_size(size), "states the means of the phases"),
             (plan("[[job]]\n").workers(3), "`[[cluster.node]]`"),
         ] {
@@ -481,7 +481,7 @@ mod tests {
             assert!(error.to_string().contains(part), "{part}: {error}");
             assert_eq!(error.problems[0].kind, ProblemKind::Option);
         }
-        assert_eq!(phases(plan(given).input_size(size)).maps(), 16);
+        assert_eq!(phases(plan(given).input_size(size.into())).maps(), 16);
         assert_eq!(phases(plan(&fixed).reduces(7)).reduces(), 7);
     }
 
