@@ -66,11 +66,7 @@ fn copying(mut plan: StagePlan, args: &EstimateArgs) -> Result<StagePlan, Failur
         None => {}
         Some(Copies::Spark(SparkSpeculation::Off)) => plan.speculation = None,
         Some(Copies::Spark(SparkSpeculation::On { multiplier, quantile })) => {
-            let default = SpeculativeCopies::default();
-            plan.speculation = Some(SpeculativeCopies {
-                multiplier: multiplier.unwrap_or(default.multiplier),
-                quantile: quantile.unwrap_or(default.quantile),
-            });
+            plan.speculation = Some(SpeculativeCopies::of(*multiplier, *quantile));
         }
         Some(Copies::Detector(_)) => {
             return refused(

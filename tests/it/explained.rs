@@ -121,7 +121,7 @@ fn are(found: &[(&str, f64)], exact: &[(&str, f64)]) {
     assert!(found.len() == exact.len() && found.iter().zip(exact).all(close), "{found:?} instead of {exact:?}");
 }
 
-/// 8 tasks of 10 s on two slots, then 4 tasks, of which the first of each slot takes 7 s and the next 5 s: 40 s + 12 s. Three executors need 30 s + 12 s.
+/// On two slots, 8 tasks of 10 s take 40 s. Then each slot runs a task of 7 s and one of 5 s: 12 s. Three executors need 30 s + 12 s.
 #[test]
 fn stages_are_explained_as_their_waves_say() {
     let eight = "tasks = { fixed = 8 }\ncold = { fixed_s = 10 }\nwarm = { fixed_s = 10 }";

@@ -203,7 +203,7 @@ fn one_spark_job_of_a_log_can_be_replayed() {
     assert!(code == Some(4) && said.contains("available: 0, 1"), "{code:?} {said}");
 }
 
-/// Without any spread, an interval of the model has no width that could be multiplied: a least spread makes it finite, and wide enough.
+/// Without any spread, the interval of the model has width 0, which no factor widens. A least spread makes the interval finite and wide enough.
 #[test]
 fn a_misfit_without_spread_has_a_finite_interval() {
     for (job_s, second_s) in [(100.0, 60.0), (20.0, 4.0)] {
@@ -216,7 +216,7 @@ fn a_misfit_without_spread_has_a_finite_interval() {
     }
 }
 
-/// The cluster of the question is not that of the runs: the check does not change.
+/// The check simulates the runs' own cluster, whatever the cluster of the question.
 #[test]
 fn a_question_about_another_cluster_does_not_change_the_check() {
     let folder = Folder::new(&[]);

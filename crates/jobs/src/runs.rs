@@ -35,6 +35,11 @@ pub struct RunSpread {
     pub runs: u32,
 }
 
+impl RunSpread {
+    /// No spread: whole runs do not differ.
+    pub const NONE: Self = Self { sigma: 0.0, degrees_of_freedom: 4.0, runs: 1 };
+}
+
 impl Default for RunSpread {
     /// Returns the assumption in the absence of data: whole runs differ by 15%, with the weight of four runs.
     fn default() -> Self {

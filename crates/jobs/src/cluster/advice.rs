@@ -31,6 +31,11 @@ impl Replayed {
     pub fn is_reproduced(&self) -> bool {
         self.error_s <= REPRODUCES * self.actual_s
     }
+
+    /// Returns the ratio of the work of a policy's killed attempts to the tasks' own work.
+    fn killed(&self, row: &PolicySummary) -> f64 {
+        row.wasted_s.value / self.work_s
+    }
 }
 
 /// Conclusion from the numbers. Only differences whose interval excludes 0 count.
@@ -73,7 +78,7 @@ pub enum Advice {
     NotBelowLog {
         /// Name.
         policy: String,
-        /// Its job time \[s\].
+        /// Job time with the policy \[s\].
         job_s: f64,
         /// Job time of the log \[s\].
         actual_s: f64,
@@ -121,8 +126,7 @@ impl Advice {
         if replay.hosts == 1 {
             return Self::OneHost;
         }
-        let killed = |row: &PolicySummary| row.wasted_s.value / replay.work_s;
-        let moderate = Self::among(comparison, &|row| killed(row) <= MUCH_WORK).on_replay(comparison, replay);
+        let moderate = Self::among(comparison, &|row| replay.killed(row) <= MUCH_WORK).on_replay(comparison, replay);
         if let Self::Take { .. } = moderate {
             return moderate;
         }
@@ -134,8 +138,8 @@ impl Advice {
         }
     }
 
-    /// Returns the advice with the limits of a replay: a gain counts if it surely exceeds the error of the replay and 1% of the job time, and if the job
-    /// time is below that of the log by more than the error.
+    /// Returns the advice with the limits of a replay: a gain counts if it surely exceeds the error of the replay and 1% of the job time, and if the
+    /// policy's job time is below the log's by more than the error.
     fn on_replay(self, comparison: &Comparison, replay: &Replayed) -> Self {
         match self {
             Self::Take { policy, baseline, earlier_s, half_width_s, share, .. } => {
@@ -148,7 +152,7 @@ impl Advice {
                 if job_s >= replay.actual_s - replay.error_s {
                     return Self::NotBelowLog { policy, job_s, actual_s: replay.actual_s };
                 }
-                let killed = row.map(|row| [row.wasted_s.value, row.wasted_s.value / replay.work_s]);
+                let killed = row.map(|row| [row.wasted_s.value, replay.killed(row)]);
                 Self::Take { policy, baseline, earlier_s, half_width_s, share, energy: None, killed }
             }
             Self::Save { .. } => Self::Leave { all_later: false },

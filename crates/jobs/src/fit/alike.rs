@@ -67,9 +67,6 @@ fn as_the_last(runs: &[ObservedRun]) -> Option<Alike> {
 /// logs have them, and the same stages before, as far as these have counterparts. Of several, the stage with the same operators, then with the same line
 /// of the program, then with the most similar share of the data.
 fn counterparts(run: &ObservedRun, last: &ObservedRun) -> Vec<Option<usize>> {
-    let share = |of: &ObservedRun, i: usize| {
-        (of.stages[i].tasks.iter().map(|task| task.mb).sum::<f64>() / of.input_mb).max(1e-9).ln()
-    };
     let mut found: Vec<Option<usize>> = Vec::new();
     for (i, wanted) in last.stages.iter().enumerate() {
         let after: Vec<usize> = wanted.after.iter().filter_map(|&before| found[before]).collect();
@@ -88,7 +85,7 @@ fn counterparts(run: &ObservedRun, last: &ObservedRun) -> Vec<Option<usize>> {
         let off = |k: usize| {
             let stage = &run.stages[k];
             let others = u8::from(stage.operators != wanted.operators);
-            (others, u8::from(stage.name != wanted.name), (share(run, k) - share(last, i)).abs())
+            (others, u8::from(stage.name != wanted.name), (log_share(run, k) - log_share(last, i)).abs())
         };
         let nearer = |a: &usize, b: &usize| {
             let (a, b) = (off(*a), off(*b));
@@ -97,6 +94,11 @@ fn counterparts(run: &ObservedRun, last: &ObservedRun) -> Vec<Option<usize>> {
         found.push((0..run.stages.len()).filter(fits).min_by(nearer));
     }
     found
+}
+
+/// Returns the logarithm of the data that a stage's tasks read, as a share of the run's input.
+fn log_share(run: &ObservedRun, stage: usize) -> f64 {
+    (run.stages[stage].tasks.iter().map(|task| task.mb).sum::<f64>() / run.input_mb).max(1e-9).ln()
 }
 
 /// Returns the tables that operators scan.
@@ -122,9 +124,6 @@ fn ordered(run: &ObservedRun, first: &ObservedRun) -> Option<ObservedRun> {
     if run.stages.len() != first.stages.len() {
         return None;
     }
-    let share = |of: &ObservedRun, i: usize| {
-        (of.stages[i].tasks.iter().map(|task| task.mb).sum::<f64>() / of.input_mb).max(1e-9).ln()
-    };
     let mut order: Vec<usize> = Vec::new();
     for (i, wanted) in first.stages.iter().enumerate() {
         let mut after: Vec<usize> = wanted.after.iter().map(|&before| order[before]).collect();
@@ -133,7 +132,7 @@ fn ordered(run: &ObservedRun, first: &ObservedRun) -> Option<ObservedRun> {
             let stage = &run.stages[*k];
             !order.contains(k) && action(&stage.name) == action(&wanted.name) && stage.after == after
         };
-        let off = |k: usize| (share(run, k) - share(first, i)).abs();
+        let off = |k: usize| (log_share(run, k) - log_share(first, i)).abs();
         order.push((0..run.stages.len()).filter(fits).min_by(|&a, &b| off(a).total_cmp(&off(b)))?);
     }
     let stages = order

@@ -39,11 +39,9 @@ fn megabytes(text: &str) -> Option<f64> {
 
 /// Returns the peak memory of a stage's tasks for joins, sorts and aggregations, in MB per MB of their data; none if the log does not show it.
 pub(super) fn memory_per_mb(trace: &JobTrace, stage: StageId) -> Option<f64> {
-    let value = |attempt: &Attempt, metric| trace.value(attempt, metric).unwrap_or(0.0) / MB;
     let ratio = |attempt: &Attempt| {
-        let data = [Metric::InputBytes, Metric::ShuffleLocalBytes, Metric::ShuffleRemoteBytes];
-        let mb: f64 = data.into_iter().map(|metric| value(attempt, metric)).sum();
-        let peak_mb = value(attempt, Metric::PeakMemoryBytes);
+        let mb = trace.bytes_read(attempt) / MB;
+        let peak_mb = trace.value(attempt, Metric::PeakMemoryBytes)? / MB;
         (mb >= DATA_MATTERS_MB && peak_mb > 0.0).then(|| peak_mb / mb)
     };
     let ratios = trace.attempts_of(stage).iter().filter(|attempt| attempt.succeeded()).filter_map(ratio);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::fit::memory::{executor_memory_mb, memory_per_mb};
-use crate::fit::replay_policies::{copies_of, speculation_of};
+use crate::fit::replay_policies::speculation_of;
 use crate::fit::sources::{Reading, Source, sources};
 use crate::fit::workers::{free_at, workers_of};
 use crate::stages::SpeculativeCopies;
@@ -236,7 +236,8 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
         job_s: end.seconds_since(start),
         end_s: end.seconds_since(last).max(0.0),
         memory_mb: executor_memory_mb(application),
-        speculation: speculation_of(application).map(copies_of),
+        speculation: speculation_of(application)
+            .map(|(multiplier, quantile)| SpeculativeCopies::of(multiplier, quantile)),
         stages,
         notes,
         log,
@@ -456,14 +457,13 @@ fn tasks_of(trace: &JobTrace, id: StageId, cores: u32) -> (Vec<ObservedTask>, bo
         let rank = *place / cores + 1;
         *place += 1;
         let value = |metric| trace.value(attempt, metric).unwrap_or(0.0);
-        let shuffle = value(Metric::ShuffleLocalBytes) + value(Metric::ShuffleRemoteBytes);
         reads += value(Metric::InputBytes);
         tasks.push(ObservedTask {
             // waits for a GPU result from other tasks that hold it: they are simulated, not fitted
             wall_s: (wall_s - value(Metric::GpuWaitTime)).max(1e-3),
             gpu_s: value(Metric::GpuHoldTime),
             cpu_s: trace.value(attempt, Metric::CpuTime),
-            mb: (value(Metric::InputBytes) + shuffle) / MB,
+            mb: trace.bytes_read(attempt) / MB,
             rank,
         });
     }

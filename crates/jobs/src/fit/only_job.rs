@@ -3,7 +3,7 @@
 use crate::fit::observe::FitError;
 use crate::trace::{Application, Format, JobTrace};
 
-/// Returns the job of a log with this id; if there is none, the only job with this name. A Spark job has its number as id.
+/// Returns the job of a log with this id; without such a job, the only job with this name. A Spark job has its number as id.
 ///
 /// # Errors
 ///

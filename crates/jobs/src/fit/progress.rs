@@ -320,10 +320,9 @@ fn tasks_of(trace: &JobTrace, stage: &Stage, cores: u32, now_s: f64, all_ending:
 }
 
 fn ended_task(trace: &JobTrace, attempt: &Attempt, wall_s: f64, rank: u32) -> ObservedTask {
-    let value = |metric| trace.value(attempt, metric).unwrap_or(0.0);
-    let bytes = value(Metric::InputBytes) + value(Metric::ShuffleLocalBytes) + value(Metric::ShuffleRemoteBytes);
+    let mb = trace.bytes_read(attempt) / MB;
     let gpu_s = trace.value(attempt, Metric::GpuHoldTime).unwrap_or(0.0);
-    ObservedTask { wall_s: wall_s.max(1e-3), cpu_s: trace.value(attempt, Metric::CpuTime), mb: bytes / MB, rank, gpu_s }
+    ObservedTask { wall_s: wall_s.max(1e-3), cpu_s: trace.value(attempt, Metric::CpuTime), mb, rank, gpu_s }
 }
 
 /// Returns the mean shuffle data that a finished task of a stage has written \[MB\]; 0 without finished tasks.

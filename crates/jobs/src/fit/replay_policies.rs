@@ -23,16 +23,7 @@ pub fn speculation_of(application: &Application) -> Option<Speculation> {
     on.then(|| (setting("multiplier"), setting("quantile")))
 }
 
-/// Returns the settings of speculative copies with Spark's defaults where the application has none.
-pub(super) fn copies_of((multiplier, quantile): Speculation) -> SpeculativeCopies {
-    let default = SpeculativeCopies::default();
-    SpeculativeCopies {
-        multiplier: multiplier.unwrap_or(default.multiplier),
-        quantile: quantile.unwrap_or(default.quantile),
-    }
-}
-
-fn spark(name: &str, multiplier: f64, quantile: f64) -> PolicyPlan {
+fn spark(name: &str, SpeculativeCopies { multiplier, quantile }: SpeculativeCopies) -> PolicyPlan {
     PolicyPlan {
         name: Some(name.to_owned()),
         detector: DetectorPlan::Spark(Spark { multiplier, quantile, ..Spark::default() }),
@@ -44,8 +35,7 @@ fn spark(name: &str, multiplier: f64, quantile: f64) -> PolicyPlan {
 
 /// Returns the policy [`AS_IT_WAS_SET`] with an application's speculation settings.
 pub fn as_it_was_set((multiplier, quantile): Speculation) -> PolicyPlan {
-    let default = Spark::default();
-    spark(AS_IT_WAS_SET, multiplier.unwrap_or(default.multiplier), quantile.unwrap_or(default.quantile))
+    spark(AS_IT_WAS_SET, SpeculativeCopies::of(multiplier, quantile))
 }
 
 /// Returns the policies for a job that took `actual_s` \[s\], including its speculation settings, if any. The first policy has no detector.
@@ -53,10 +43,8 @@ pub fn usual_policies(actual_s: f64, speculation: Option<Speculation>) -> Vec<Po
     let lag_s = LAG_S.min(YOUNG * actual_s);
     let mut all = vec![PolicyPlan::default()];
     all.extend(speculation.map(as_it_was_set));
-    let default = Spark::default();
-    all.push(spark("spark 4", default.multiplier, default.quantile));
-    let SpeculativeCopies { multiplier, quantile } = SpeculativeCopies::BEFORE_SPARK_4;
-    all.push(spark("spark 3", multiplier, quantile));
+    all.push(spark("spark 4", SpeculativeCopies::default()));
+    all.push(spark("spark 3", SpeculativeCopies::BEFORE_SPARK_4));
     let named = |name| DetectorPlan::named(name);
     for detector in ["default", "hierarchical", "late", "hadoop2", "mantri"].into_iter().filter_map(named) {
         all.push(PolicyPlan { detector, lag_s, ..PolicyPlan::default() });

@@ -4,6 +4,7 @@ use crate::cluster::detect::{DetectorPlan, Spark};
 use crate::cluster::{PolicyPlan, Watching};
 use crate::job::{Delay, Job, JobStage, Machine, Spread, Step, Steps, TaskGroup, Tasks, Uses};
 use crate::mapreduce::LawTables;
+use crate::stages::plan::SpeculativeCopies;
 use crate::stages::planned::{PlannedJob, PlannedStage, Wave};
 
 /// Converts a planned job, with `tables` for its distributions. Its machines are its hosts, with equal shares of the slots; if tasks share GPUs, its
@@ -49,12 +50,8 @@ fn steps(gpu: f64) -> Steps {
 
 /// Returns two policies: no copies, and Spark's copies with these settings; `None` keeps Spark's default.
 pub fn spark_policies(multiplier: Option<f64>, quantile: Option<f64>) -> [PolicyPlan; 2] {
-    let default = Spark::default();
-    let spark = Spark {
-        multiplier: multiplier.unwrap_or(default.multiplier),
-        quantile: quantile.unwrap_or(default.quantile),
-        ..default
-    };
+    let SpeculativeCopies { multiplier, quantile } = SpeculativeCopies::of(multiplier, quantile);
+    let spark = Spark { multiplier, quantile, ..Spark::default() };
     let copies = PolicyPlan {
         detector: DetectorPlan::Spark(spark),
         lag_s: 0.0,

@@ -100,6 +100,12 @@ pub struct SpeculativeCopies {
 impl SpeculativeCopies {
     /// Spark's own settings before version 4.
     pub const BEFORE_SPARK_4: Self = Self { multiplier: 1.5, quantile: 0.75 };
+
+    /// Returns these settings, with the defaults of Spark 4 for those that are not given.
+    pub fn of(multiplier: Option<f64>, quantile: Option<f64>) -> Self {
+        let default = Self::default();
+        Self { multiplier: multiplier.unwrap_or(default.multiplier), quantile: quantile.unwrap_or(default.quantile) }
+    }
 }
 
 impl Default for SpeculativeCopies {

@@ -386,6 +386,12 @@ impl JobTrace {
         Some(in_unit(metric, self.metrics.get(attempt.metrics, metric)?))
     }
 
+    /// Returns the bytes of input and shuffles that an attempt read, as far as the log has them.
+    pub fn bytes_read(&self, attempt: &Attempt) -> f64 {
+        let read = |metric| self.value(attempt, metric).unwrap_or(0.0);
+        read(Metric::InputBytes) + read(Metric::ShuffleLocalBytes) + read(Metric::ShuffleRemoteBytes)
+    }
+
     /// Returns a metric that counts bytes or records, exactly; a time in whole microseconds.
     pub fn amount(&self, attempt: &Attempt, metric: Metric) -> Option<u64> {
         self.metrics.get(attempt.metrics, metric)

@@ -294,8 +294,7 @@ pub fn estimate_report(plan: &Plan, found: &JobEstimate, level: f64) -> Result<J
         // no advice rests on a model that does not reproduce its own runs
         report.changes.clear();
     }
-    let still = RunSpread { sigma: 0.0, ..RunSpread::default() };
-    let run = plan.run.as_ref().unwrap_or(&still);
+    let run = plan.run.as_ref().unwrap_or(&RunSpread::NONE);
     report.next_run = found.next_run.as_ref().map(|times| NextRun::new(times, run));
     report.deadline = plan.job.deadline_s.map(|deadline_s| found.deadline(deadline_s, level));
     report.add_method();

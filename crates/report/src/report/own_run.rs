@@ -120,7 +120,7 @@ impl OwnRunSection {
         self.runs.iter().enumerate().max_by(|(_, a), (_, b)| off(a).total_cmp(&off(b)))
     }
 
-    /// Returns the misfit, which stands before everything else; empty if there is none.
+    /// Returns the misfit, which stands before everything else; empty if the model reproduces its runs.
     pub(super) fn warning(&self) -> Vec<Piece> {
         let Some((i, run)) = self.worst().filter(|_| self.is_misfit()) else { return Vec::new() };
         let which =

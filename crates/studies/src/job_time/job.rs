@@ -234,8 +234,7 @@ impl JobEstimate {
     /// simulation.
     fn add_next_run(&mut self, plan: &Plan, own_run: OwnRun) {
         self.own_run = own_run;
-        let still = RunSpread { sigma: 0.0, ..RunSpread::default() };
-        let run = plan.run.as_ref().unwrap_or(&still);
+        let run = plan.run.as_ref().unwrap_or(&RunSpread::NONE);
         if run.sigma <= 0.0 && !self.own_run.is_misfit() {
             return;
         }

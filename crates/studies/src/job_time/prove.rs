@@ -20,7 +20,7 @@ const MOST: u64 = 200;
 const LONGER: f64 = 1.1;
 /// Share of the job's time below which a stage does not matter.
 const SMALL: f64 = 0.05;
-/// Share of the difference of the job times from which a stage is named.
+/// A warning names the stages that cause at least this share of the difference of the job times.
 const CARRIES: f64 = 0.2;
 
 /// Estimates the time of a job of stages. `ensemble` configures the simulation: it runs task by task or, if the

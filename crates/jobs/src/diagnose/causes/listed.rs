@@ -18,7 +18,7 @@ pub(super) struct Placed<'t> {
     pub(super) attempt: &'t Attempt,
     /// Position of its stage.
     pub(super) stage: usize,
-    /// Its node, as a number.
+    /// Number of the node that it ran on.
     pub(super) node: Option<usize>,
     pub(super) launch: i64,
     /// Recorded end; for an attempt that lost to another one, and for an attempt without an end, the end of its task \[µs\].

@@ -26,7 +26,7 @@ pub(super) struct RecordedTask {
     pub(super) stage: usize,
     /// The task's number in its stage.
     pub(super) task: u64,
-    /// Its node, as a number.
+    /// Number of the node that it ran on.
     pub(super) node: Option<usize>,
     /// True if the attempt itself succeeded.
     succeeded: bool,

@@ -32,7 +32,7 @@ impl Waits {
     }
 }
 
-/// What the CPUs show of a whole run.
+/// Waits for CPUs in a whole run.
 #[derive(Debug, Default)]
 pub(super) struct Starved {
     /// The finding, if tasks waited for CPUs.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::cluster::detect::Category;
 use crate::diagnose::long_tail::{History, Point, clock_ahead};
-use crate::trace::{Attempt, JobTrace, Metric, NodeId, Stage, StageId, StageKind};
+use crate::trace::{Attempt, JobTrace, NodeId, Stage, StageId, StageKind};
 
 /// An attempt.
 #[derive(Clone, Debug)]
@@ -126,7 +126,7 @@ pub(super) fn follow<'t>(
                 end_s,
                 done: attempt.succeeded(),
                 is_copy: original.is_some_and(|original| original.number != attempt.number),
-                size: bytes(trace, attempt),
+                size: trace.bytes_read(attempt),
                 reports: reported.then(|| reports.of_attempt(&number, attempt, start_s).unwrap_or_default()),
             });
         }
@@ -146,12 +146,6 @@ pub(super) fn follow<'t>(
         attempts,
         reported,
     })
-}
-
-/// Returns the bytes that an attempt read.
-fn bytes(trace: &JobTrace, attempt: &Attempt) -> f64 {
-    let read = |metric| trace.value(attempt, metric).unwrap_or(0.0);
-    read(Metric::InputBytes) + read(Metric::ShuffleLocalBytes) + read(Metric::ShuffleRemoteBytes)
 }
 
 /// Scales sizes to mean 1; all become 1 if any size is unknown.
