@@ -97,7 +97,7 @@ fn size(
     let options: Vec<PlanOption> = foreign.chain(fixed.iter().cloned()).chain(args.planned.options()).collect();
     let job = job.with_all(&options).plan().map_err(|error| options_refused(&error))?;
     let failed = |error| study_failure(error, text.unwrap_or(&PlanText::none()));
-    proved(&job, args.trust.trust_misfit, terminal)?;
+    let own_run = Some(proved(&job, args.trust.trust_misfit, terminal)?);
     let mut sizing = Sizing::new(job, args.price.clone()).map_err(failed)?;
     let chosen = |wanted: &str| choices.iter().find(|(key, _)| *key == wanted).map(|(_, counts)| counts.to_vec());
     let machines = if is_stages { "job.executors" } else { "cluster.node[0].count" };
@@ -115,7 +115,7 @@ fn size(
     let found = sizing.run(&progress).map_err(failed)?;
     drop(progress);
     tell_warnings(&[], &found.search.subject, terminal);
-    Ok((sizing_report(&found), found.outcome.found.answer))
+    Ok((OptimizeReport { own_run, ..sizing_report(&found) }, found.outcome.found.answer))
 }
 
 /// Searches the axes of a plan.
@@ -141,14 +141,13 @@ fn search(path: &Path, args: &OptimizeArgs, terminal: &Terminal) -> Result<(Opti
     options.extend(args.planned.options());
     let failed = |error| study_failure(error, &text);
     let mut search = Optimization::planned(plan, path.parent().unwrap_or(Path::new("")), &options).map_err(failed)?;
-    if let Some(job) = search.subject.plan().map_err(failed)? {
-        proved(&job, args.trust.trust_misfit, terminal)?;
-    }
+    let job = search.subject.plan().map_err(failed)?;
+    let own_run = job.map(|job| proved(&job, args.trust.trust_misfit, terminal)).transpose()?;
     search.threads = args.threads;
     tell_warnings(&search.warnings, &search.subject, terminal);
     catch_interrupt(terminal);
     let progress = Progress::new(terminal.shows_progress(), "replications of this point");
     let outcome = search.run(&progress).map_err(failed)?;
     drop(progress);
-    Ok((optimize_report(&search.plan, &outcome), outcome.found.answer))
+    Ok((OptimizeReport { own_run, ..optimize_report(&search.plan, &outcome) }, outcome.found.answer))
 }

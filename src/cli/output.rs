@@ -202,11 +202,6 @@ impl Terminal {
         }
     }
 
-    /// Prints a line to standard error, also with `--quiet`: a verdict that changes the meaning of the answer.
-    pub(crate) fn insist(&self, text: &str) {
-        self.say(&format!("{text}\n"));
-    }
-
     /// Prints problems, each with the text that it refers to.
     pub(crate) fn problems(&self, notes: &[Note]) {
         let theme = match (self.unicode, self.colour_err) {

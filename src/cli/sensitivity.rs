@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tailspn::sensitivity::{Method, Sensitivity};
+use tailspn::sensitivity::{Method, Sensitivity, SensitivityReport};
 use tailspn::subject::NetGoal;
 use tailspn::sweep::SweepPlan;
 
@@ -27,9 +27,8 @@ pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Result<Exit, F
     may_draw(&args.plots, args.force)?;
     let (mut study, plan) = read(path, args, terminal)?;
     tell_warnings(&study.warnings, &study.subject, terminal);
-    if let Some(job) = study.subject.plan().map_err(|error| study_failure(error, &plan))? {
-        proved(&job, args.trust.trust_misfit, terminal)?;
-    }
+    let job = study.subject.plan().map_err(|error| study_failure(error, &plan))?;
+    let own_run = job.map(|job| proved(&job, args.trust.trust_misfit, terminal)).transpose()?;
     study.plan.sweep.seed = args.run.seed.unwrap_or(study.plan.sweep.seed);
     study.method = args.method.0;
     study.subject.set_folding(!args.no_fold);
@@ -46,6 +45,7 @@ pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Result<Exit, F
     let progress = Progress::new(terminal.shows_progress(), noun);
     let report = study.run(&progress).map_err(|error| study_failure(error, &plan))?;
     drop(progress);
+    let report = SensitivityReport { own_run, ..report };
     terminal.report(&report, &args.print)?;
     let exit = if report.partial && interrupted() { Exit::Interrupted } else { Exit::Success };
     draw_report(&report, &args.plots, args.force, terminal)?;

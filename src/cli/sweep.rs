@@ -34,9 +34,8 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Result<Exit, Failure
     let mut sweep =
         Sweep::planned(plan, path.parent().unwrap_or(Path::new("")), &args.planned.options()).map_err(failed)?;
     tell_warnings(&sweep.warnings, &sweep.subject, terminal);
-    if let Some(job) = sweep.subject.plan().map_err(failed)? {
-        proved(&job, args.trust.trust_misfit, terminal)?;
-    }
+    let job = sweep.subject.plan().map_err(failed)?;
+    sweep.own_run = job.map(|job| proved(&job, args.trust.trust_misfit, terminal)).transpose()?;
     sweep.settings = settings(args);
     sweep.subject.set_folding(!args.no_fold);
     catch_interrupt(terminal);

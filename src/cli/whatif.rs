@@ -5,6 +5,7 @@ use std::path::Path;
 use tailspn::StudyError;
 use tailspn::cluster::{Plan, Sweep};
 use tailspn::fit::{FitError, only_job};
+use tailspn::job_time::OwnRun;
 use tailspn::plan::{JobPlan, PlanError, PlanProblem, Planning as _};
 use tailspn::report::{Report, WhatIfReport, log_what_if_report, what_if_report};
 use tailspn::trace::is_log;
@@ -36,9 +37,12 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
     refuse_options(args, log.is_some())?;
     may_draw(&args.plots, args.force)?;
     catch_interrupt(terminal);
-    let mut study = match log {
-        Some(log) => of_log(log, args, terminal)?,
-        None => of_plan(args, terminal)?,
+    let (mut study, own_run) = match log {
+        Some(log) => (of_log(log, args, terminal)?, None),
+        None => {
+            let (study, own_run) = of_plan(args, terminal)?;
+            (study, Some(own_run))
+        }
     };
     study.vary(&values(&args.sweep)).map_err(failure)?;
     (study.replications, study.seed, study.level) = (args.reps, args.run.seed.unwrap_or(0), args.run.level);
@@ -52,7 +56,7 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
     match log_what_if_report(&study, &outcome) {
         Some(report) => show(&report, &report.comparison, args, terminal),
         None => {
-            let report = what_if_report(&study, &outcome);
+            let report = WhatIfReport { own_run, ..what_if_report(&study, &outcome) };
             show(&report, &report, args, terminal)
         }
     }
@@ -110,11 +114,11 @@ fn read(path: Option<&Path>, terminal: &Terminal) -> Result<JobPlan, Failure> {
     path.map_or_else(|| Ok(JobPlan::default()), |path| PlanText::read(path, terminal)?.job(terminal))
 }
 
-fn of_plan(args: &WhatIfArgs, terminal: &Terminal) -> Result<WhatIf, Failure> {
+fn of_plan(args: &WhatIfArgs, terminal: &Terminal) -> Result<(WhatIf, OwnRun), Failure> {
     let plan = read(args.plan.as_deref(), terminal)?.with_all(&args.planned.options()).plan();
     let plan = plan.map_err(|error| options_refused(&error))?;
-    proved(&plan, args.trust.trust_misfit, terminal)?;
-    WhatIf::of_plan(plan).map_err(failure)
+    let own_run = proved(&plan, args.trust.trust_misfit, terminal)?;
+    Ok((WhatIf::of_plan(plan).map_err(failure)?, own_run))
 }
 
 /// The job of a log, under the policies of `--policies`.

@@ -124,7 +124,13 @@ fn questions_that_ask_for_advice_need_a_plan_that_reproduces_its_run() {
         let trusted = tool(&[words, &["--trust-misfit"]].concat()).output().unwrap();
         // `optimize` finds no size in time
         assert!([Some(0), Some(8)].contains(&trusted.status.code()), "{words:?}");
-        assert!(String::from_utf8(trusted.stderr).unwrap().contains("This answer is not proved."), "{words:?}");
+        let answer = String::from_utf8(trusted.stdout).unwrap().replace('\n', " ");
+        let begins = answer.find("does NOT reproduce its own run").unwrap();
+        assert!(begins < 300 && answer.contains("This answer is not proved."), "{words:?}: {answer}");
+        let json = tool(&[words, &["--trust-misfit", "--json"]].concat()).output().unwrap().stdout;
+        let found: serde_json::Value = serde_json::from_slice(&json).unwrap();
+        let own_run = &found["own_run"];
+        assert!(own_run["verdict"] == "not_reproduced" && own_run["is_trusted"] == true, "{words:?}: {own_run}");
     }
 }
 

@@ -39,6 +39,8 @@ pub struct StageProgress {
     pub submitted: bool,
     /// Data that a task will read from the shuffles of the stages before \[MB\], by what these have written so far; none if it is not known.
     pub task_mb: Option<f64>,
+    /// True if its tasks read the shuffles of other stages, rather than files or cached data.
+    pub reads_shuffles: bool,
     /// Data that a finished task has written for later stages \[MB\]; 0 before a task has finished.
     pub written_mb: f64,
     /// Operators of its query, if the log has them.
@@ -215,6 +217,7 @@ fn add_submitted(run: &mut RunProgress, trace: &JobTrace, start: Moment, now_s: 
             submitted: true,
             end_s: is_done.then(|| span.last_end.seconds_since(start)),
             task_mb,
+            reads_shuffles: stage.parents.as_ref().is_some_and(|parents| !parents.is_empty()),
             written_mb,
             operators: stage.operators.clone(),
             ended,
@@ -360,6 +363,7 @@ fn add_announced(run: &mut RunProgress, jobs: &[Job], start: Moment) {
                 tasks: stage.tasks.unwrap_or(1),
                 submitted: false,
                 task_mb: run.to_read_mb(parents, stage.tasks.unwrap_or(1)),
+                reads_shuffles: !parents.is_empty(),
                 written_mb: 0.0,
                 operators: Vec::new(),
                 ended: Vec::new(),

@@ -7,21 +7,28 @@
 
 use crate::fit::alike::action;
 use crate::fit::job_text::short;
+use crate::fit::line::median;
 use crate::fit::observe::FitError;
 use crate::fit::progress::{RunProgress, StageProgress};
+use crate::fit::scaling::small_tasks;
 use crate::fit::stages::fit_stages;
 use crate::mapreduce::PhaseLaw;
 use crate::run::{RunningTask, StageState};
 use crate::stages::{Amount, PlannedJob, StagePlan, StageSpec, TaskTime, Wave};
 
-/// Assumed time of a stage in which no task has finished, if an earlier stage has the same action: a factor of the time
-/// of this earlier stage, and the standard deviation of the factor's logarithm. Rounded from 39 logs that are not part
-/// of the validation (docs/validation.md).
-const LIKE_THE_SAME: (f64, f64) = (0.6, 1.3);
-/// The same two numbers if no earlier stage has the same action.
-const LIKE_ANOTHER: (f64, f64) = (0.75, 1.6);
-/// The same two numbers if fewer than [`ENOUGH`] tasks of the other stage have finished.
-const LIKE_NOTHING: (f64, f64) = (1.0, 2.5);
+/// Assumed time of a stage in which no task has finished, relative to an earlier stage: a median factor, and the standard deviation of the factor's
+/// logarithm. Rounded from logs that are not part of the validation (docs/remaining.md).
+type Likeness = (f64, f64);
+/// The earlier stage has the same operators or the same action, and both read files or cached data.
+const SCAN_LIKE_THE_SAME: Likeness = (1.0, 1.3);
+/// The earlier stage does something else. Before the work begins, many programs read a schema or count, which takes less time.
+const SCAN_LIKE_ANOTHER: Likeness = (3.0, 1.8);
+/// The stage reads what its parents have written, or will write.
+const LIKE_THE_SAME: Likeness = (0.8, 1.2);
+/// The same, and the earlier stage does something else.
+const LIKE_ANOTHER: Likeness = (0.5, 1.2);
+/// Fewer than [`ENOUGH`] tasks of the other stage have finished.
+const LIKE_NOTHING: Likeness = (1.0, 2.5);
 const ENOUGH: usize = 2;
 /// Ratio of the data of tasks from which their times have the same ratio; below, the usual ratio of stages holds, too.
 const SIMILAR: f64 = 4.0;
@@ -32,10 +39,14 @@ const PER_DATA: f64 = 0.3;
 /// Data of a task that matters \[MB\].
 const DATA_MATTERS_MB: f64 = 1.0;
 /// Standard deviation of the logarithm of later tasks' times if only first tasks of slots have finished.
-const UNSEEN_LATER: f64 = 0.8;
+const UNSEEN_LATER: f64 = 1.0;
+/// Standard deviation of the logarithm of the pace of the tasks to come, relative to the tasks so far, if no plan tells how a run continues.
+const DRIFT: f64 = 0.3;
 /// Later tasks of a stage that tell its pace: so many per slot, and at least so many.
 const LATEST_WAVES: usize = 2;
 const LATEST: usize = 16;
+/// A running task that is older than this multiple of the time of a small task is a full one.
+const SMALL_UP_TO: f64 = 3.0;
 /// Assumed coefficient of variation of the tasks of a stage that no plan has.
 const OWN_SPREAD: f64 = 0.5;
 /// Minimum mean time of a task \[s\]: logs have a resolution of milliseconds.
@@ -69,6 +80,8 @@ pub struct RestOfRun {
     pub positions: Vec<Option<usize>>,
     /// Evidence of each stage: first tasks of slots, and later tasks.
     pub shown: Vec<[StageEvidence; 2]>,
+    /// Standard deviation of the logarithm of the pace of the tasks to come, relative to the tasks so far.
+    pub drift: f64,
     /// Assumptions.
     pub notes: Vec<String>,
 }
@@ -178,7 +191,7 @@ pub fn rest_by_itself(run: &RunProgress) -> Option<RestOfRun> {
     let (so_far, kept) = run.so_far()?;
     let fitted = fit_stages(std::slice::from_ref(&so_far)).ok()?.plan;
     let setups: Vec<f64> = so_far.stages.iter().skip(1).map(|stage| stage.setup_s).collect();
-    let setup_s = if setups.is_empty() { SHORT_SETUP_S } else { setups.iter().sum::<f64>() / setups.len() as f64 };
+    let setup_s = if setups.is_empty() { SHORT_SETUP_S } else { median(setups.into_iter()) };
     let known: Vec<Known<'_>> = kept
         .iter()
         .zip(&fitted.stage)
@@ -199,6 +212,9 @@ pub fn rest_by_itself(run: &RunProgress) -> Option<RestOfRun> {
             },
             |k| {
                 let mut spec = fitted.stage[k].clone();
+                // the tasks to come have the finished tasks' share of small ones
+                let small = f64::from(spec.small_tasks) / stage.ended.len() as f64;
+                spec.small_tasks = (small * f64::from(stage.tasks)).round() as u32;
                 if stage.ended.iter().all(|task| task.rank < 2) {
                     spec.warm.error = spec.warm.error.hypot(UNSEEN_LATER);
                 }
@@ -221,7 +237,7 @@ pub fn rest_by_itself(run: &RunProgress) -> Option<RestOfRun> {
     }
     let plan = StagePlan { stage, notes: Vec::new(), measured_range: None, ..fitted };
     let positions = (0..run.stages.len()).map(Some).collect();
-    Some(rest(run, plan, positions, notes))
+    Some(RestOfRun { drift: DRIFT, ..rest(run, plan, positions, notes) })
 }
 
 /// A stage with finished tasks, to which a stage without any may be similar.
@@ -244,17 +260,19 @@ impl Known<'_> {
     fn ratio(&self, stage: &StageProgress) -> (f64, f64) {
         let same_work = !stage.operators.is_empty() && stage.operators == self.seen.operators;
         let same_name = action(&self.seen.name) == action(&stage.name);
-        let usual = match (same_work || same_name, self.seen.ended.len() >= ENOUGH) {
-            (true, true) => LIKE_THE_SAME,
-            (false, true) => LIKE_ANOTHER,
-            (_, false) => LIKE_NOTHING,
+        let usual = match (same_work || same_name, !stage.reads_shuffles) {
+            _ if self.seen.ended.len() < ENOUGH => LIKE_NOTHING,
+            (true, true) => SCAN_LIKE_THE_SAME,
+            (false, true) => SCAN_LIKE_ANOTHER,
+            (true, false) => LIKE_THE_SAME,
+            (false, false) => LIKE_ANOTHER,
         };
         let (known_mb, Some(own_mb)) = (self.processed_mb(), stage.task_mb) else { return usual };
         if known_mb.max(own_mb) < DATA_MATTERS_MB || known_mb <= 0.0 {
             return usual;
         }
         let more = own_mb / known_mb;
-        let error = usual.1.min(LIKE_ANOTHER.1).hypot(PER_DATA * more.ln());
+        let error = usual.1.hypot(PER_DATA * more.ln());
         // tasks of much more data take as much longer; of less data, a part of their time remains
         let ratio = if more > SIMILAR { more } else { usual.0 * more.max(1.0) * more.min(1.0).powf(LESS_DATA) };
         (ratio, error)
@@ -355,13 +373,13 @@ fn rest(run: &RunProgress, mut plan: StagePlan, positions: Vec<Option<usize>>, n
             // the distribution is never drawn from, and building its table is slow
             (planned.waves, planned.law, planned.slow) = (Vec::new(), PhaseLaw::Deterministic, None);
         } else {
-            planned.waves = after(&planned.waves, join.begun(k));
+            planned.waves = join.waiting(k, &planned.waves);
         }
     }
     let mut states: Vec<StageState> = (0..whole.stages.len()).map(|k| join.state(k)).collect();
     let shown = join.shown(&mut states);
     let end_age_s = join.end_age_s();
-    RestOfRun { job, states, end_age_s, shown, whole, plan, positions, notes }
+    RestOfRun { job, states, end_age_s, shown, whole, plan, positions, drift: 0.0, notes }
 }
 
 /// A run with its plan.
@@ -381,6 +399,22 @@ impl<'a> Join<'a> {
     /// Returns the number of launched tasks of a stage.
     fn begun(&self, k: usize) -> u32 {
         self.stage(k).map_or(0, |stage| stage.tasks.saturating_sub(stage.waiting()))
+    }
+
+    /// Returns the waves of a stage without the launched tasks.
+    fn waiting(&self, k: usize, waves: &[Wave]) -> Vec<Wave> {
+        let begun = self.begun(k);
+        match (self.plan.stage[k].small_tasks, waves, self.stage(k)) {
+            (1.., [full @ .., small], Some(stage)) => {
+                let is_small = small_tasks(&stage.ended);
+                let ended = stage.ended.iter().filter(|task| is_small(task)).count() as u32;
+                let over = ended.min(small.tasks);
+                let mut left = after(full, begun - over.min(begun));
+                left.extend(after(&[*small], over));
+                left
+            }
+            _ => after(waves, begun),
+        }
     }
 
     fn is_over(&self, k: usize) -> bool {
@@ -418,12 +452,17 @@ impl<'a> Join<'a> {
             // if the log does not count data, each task has an equal share
             let counts = stage.ended.iter().any(|task| task.mb > 0.0);
             let mean_s = |mb: f64, rank: u32| time(k, mb, rank).max(SHORTEST_S);
-            for task in &stage.ended {
+            let is_small = small_tasks(&stage.ended);
+            for task in stage.ended.iter().filter(|task| !is_small(task)) {
                 let ratio = task.wall_s / mean_s(if counts { task.mb } else { task_mb }, task.rank);
                 shown[usize::from(task.rank > 1)].ended.push(ratio);
             }
+            let spec = &self.plan.stage[k];
+            let small = f64::from(spec.small_tasks) / f64::from(self.whole.stages[k].tasks().max(1));
+            let mean_mb = (1.0 - small) * task_mb + small * spec.small_mb;
             for task in stage.running.iter().filter(|_| !self.is_over(k)) {
-                let mean_s = mean_s(task_mb, task.rank);
+                let is_full = task.age_s > SMALL_UP_TO * mean_s(spec.small_mb, task.rank);
+                let mean_s = mean_s(if is_full { task_mb } else { mean_mb }, task.rank);
                 shown[usize::from(task.rank > 1)].running.push(task.age_s / mean_s);
                 state.running.push(RunningTask { age_s: task.age_s, mean_s, is_first: task.rank == 1 });
             }
@@ -465,6 +504,7 @@ fn after(waves: &[Wave], mut begun: u32) -> Vec<Wave> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fit::observe::ObservedTask;
     use crate::fit::progress::tests::{SyntheticLog, in_the_middle};
     use crate::mapreduce::LawTables;
     use crate::run::{Pace, ResumedRuns, RunMemory};
@@ -564,6 +604,26 @@ mod tests {
         assert_eq!((rest.job.stages[0].tasks(), rest.job.stages[1].tasks()), (0, 2));
     }
 
+    /// Of eight tasks, one of four so far had data: of the four to come, so has one.
+    #[test]
+    fn tasks_to_come_have_the_share_of_small_ones() {
+        let task = |rank: u32, mb: f64, wall_s: f64| ObservedTask { wall_s, cpu_s: None, mb, rank, gpu_s: 0.0 };
+        let mut made = SyntheticLog::new(1);
+        made.job(0, 0.0, &[(0, 8, &[])]);
+        made.submit(0.0, (0, 8, &[]));
+        (0..4).for_each(|index| made.task([0, index, 0], f64::from(index), Some((f64::from(index) + 1.0, "Success"))));
+        made.look(4.0);
+        let mut run = made.progress();
+        run.stages[0].ended = vec![task(1, 0.0, 0.2), task(2, 0.0, 0.2), task(3, 30.0, 6.0), task(4, 0.0, 0.2)];
+        let rest = rest_by_itself(&run).unwrap();
+        let (waves, spec) = (&rest.job.stages[0].waves, &rest.plan.stage[0]);
+        assert_eq!((spec.small_tasks, waves.iter().map(|wave| wave.tasks).sum::<u32>()), (6, 4));
+        let small = waves.last().unwrap();
+        assert!(small.tasks == 3 && (small.mean_s - 0.2).abs() < 0.01, "{waves:?}");
+        // the pace comes from the tasks with data
+        assert_eq!(rest.shown[0].iter().map(|shown| shown.ended.len()).sum::<usize>(), 1);
+    }
+
     /// Without a plan, the finished tasks determine the times of the rest; the stage that is only announced is assumed to be similar, with a wide
     /// error.
     #[test]
@@ -574,7 +634,7 @@ mod tests {
         assert!((stage.waves[0].mean_s - 10.0).abs() < 0.01, "{stage:?}");
         let to_come = &rest.plan.stage[1];
         assert!(
-            (to_come.cold.at(0.0) - 0.6 * 10.0).abs() < 0.01 && to_come.cold.error == LIKE_THE_SAME.1,
+            (to_come.cold.at(0.0) - LIKE_THE_SAME.0 * 10.0).abs() < 0.01 && to_come.cold.error == LIKE_THE_SAME.1,
             "{to_come:?}"
         );
         assert_eq!(

@@ -34,13 +34,13 @@ struct StageObservation {
 }
 
 /// Selects the tasks of a stage that have hardly any data compared with other tasks.
-pub(super) fn small_tasks(stage: &ObservedStage) -> impl Fn(&ObservedTask) -> bool + use<> {
-    let most = stage.tasks.iter().map(|task| task.mb).fold(0.0, f64::max);
+pub(super) fn small_tasks(tasks: &[ObservedTask]) -> impl Fn(&ObservedTask) -> bool + use<> {
+    let most = tasks.iter().map(|task| task.mb).fold(0.0, f64::max);
     move |task| most >= LARGE_ENOUGH && task.mb < SMALL * most
 }
 
 fn seen(run: &ObservedRun, stage: &ObservedStage) -> StageObservation {
-    let is_small = small_tasks(stage);
+    let is_small = small_tasks(&stage.tasks);
     let is_small = |task: &&ObservedTask| is_small(task);
     let (small, full): (Vec<&ObservedTask>, Vec<&ObservedTask>) = stage.tasks.iter().partition(is_small);
     let sum = |tasks: &[&ObservedTask]| tasks.iter().map(|task| task.mb).sum::<f64>();

@@ -254,7 +254,7 @@ fn seen_of(runs: &[ObservedRun]) -> MeasuredRange {
 fn rows_of(runs: &[ObservedRun], factors: &[f64]) -> Vec<Vec<Row>> {
     let of_stage = |i: usize| {
         let of_run = |(run, &factor): (&ObservedRun, &f64)| {
-            let is_small = small_tasks(&run.stages[i]);
+            let is_small = small_tasks(&run.stages[i].tasks);
             let row = move |task: &ObservedTask| Row {
                 small: is_small(task),
                 wall: task.wall_s / factor,
@@ -453,14 +453,17 @@ fn data_unseen(rows: &[Row], scaling: &Scaling) -> bool {
 }
 
 /// Returns the fitted lines. If the logs do not show how times depend on data, warm times are assumed proportional to
-/// the data, and the extra time of cold tasks constant.
+/// the data, beyond the time of tasks with hardly any, and the extra time of cold tasks constant.
 fn lines(rows: &[Row], times: &Times, scaling: &Scaling) -> (Line, Line) {
     if !data_unseen(rows, scaling) {
         return (times.cold, times.warm);
     }
     let (cold, warm) = (times.cold.at(scaling.task_mb), times.warm.at(scaling.task_mb));
-    let slope = warm / scaling.task_mb;
-    (Line { fixed: (cold - warm).max(0.0), slope: slope.min(cold / scaling.task_mb) }, Line { fixed: 0.0, slope })
+    let shows_least = rows.iter().any(|row| row.small && row.rank > 1);
+    let fixed = if shows_least { times.warm.fixed.min(cold) } else { 0.0 };
+    let slope = (warm - fixed) / scaling.task_mb;
+    let cold = Line { fixed: fixed + (cold - warm).max(0.0), slope: slope.min((cold - fixed) / scaling.task_mb) };
+    (cold, Line { fixed, slope })
 }
 
 /// Returns the coefficient of variation of a fitted distribution.

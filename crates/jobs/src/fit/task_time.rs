@@ -23,7 +23,7 @@ const HELD_UP: f64 = 2.0;
 /// Below this share of CPU time a task waits for another resource, or computes in another process, such as Python's.
 const LEAST_BUSY: f64 = 0.15;
 /// Share of a cold task's time assumed for a warm task if no slot ran a second task and there are no CPU times.
-const WARM_SHARE: f64 = 0.5;
+const WARM_SHARE: f64 = 0.4;
 
 /// One task, its time divided by its run's factor.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +64,10 @@ pub(super) fn fit_times(rows: &[Row]) -> Times {
     let points = |rows: &mut dyn Iterator<Item = &Row>| rows.map(|row| (row.mb, row.wall)).collect::<Vec<_>>();
     let cold = line(&points(&mut rows.iter().filter(|row| row.rank < 2)));
     let later: Vec<Row> = rows.iter().filter(|row| row.rank >= 2).copied().collect();
-    let calm: Vec<Row> = later.iter().filter(|row| row.wall <= HELD_UP * cold.at(row.mb)).copied().collect();
+    // first tasks with hardly any data say nothing about tasks with data
+    let saw_full = rows.iter().any(|row| row.rank < 2 && !row.small);
+    let is_calm = |row: &&Row| !saw_full || row.wall <= HELD_UP * cold.at(row.mb);
+    let calm: Vec<Row> = later.iter().filter(is_calm).copied().collect();
     let held_up = later.len() - calm.len();
     if calm.iter().all(|row| row.small) {
         return from_cold(rows, cold, held_up);
@@ -89,6 +92,9 @@ pub(super) fn fit_times(rows: &[Row]) -> Times {
     };
     let weights: f64 = tried.iter().map(|t| (least - t.0).exp()).sum();
     let square = tried.iter().map(|t| (least - t.0).exp() * (t.1 - log) * (t.1 - log)).sum::<f64>() / weights;
+    let full_mb = median(calm.iter().filter(|row| !row.small).map(|row| row.mb));
+    let warm = through_small(warm, &calm, log.exp_m1(), full_mb);
+    let cold = if saw_full { cold } else { Line { slope: warm.slope, ..cold } };
     Times { cold, warm, warming: log.exp_m1(), warming_error: square.sqrt(), held_up, saw_warm: true, busy }
 }
 
@@ -99,14 +105,22 @@ fn from_cold(rows: &[Row], cold: Line, held_up: usize) -> Times {
     let told = 1.0 / slow_by_cpu(&first);
     let is_told = first.iter().any(|row| row.cpu.is_some()) && told >= LEAST_BUSY;
     let share = if is_told { told } else { WARM_SHARE };
-    let mut warm = Line { fixed: cold.fixed * share, slope: cold.slope * share };
-    let small: Vec<&Row> = rows.iter().filter(|row| row.small && row.rank >= 2).collect();
+    let warm = Line { fixed: cold.fixed * share, slope: cold.slope * share };
     let full_mb = median(first.iter().filter(|row| !row.small).map(|row| row.mb));
-    if !small.is_empty() && full_mb > 0.0 {
-        let fixed = median(small.iter().map(|row| row.wall)).min(warm.at(full_mb));
-        warm = Line { fixed, slope: (warm.at(full_mb) - fixed) / full_mb };
-    }
+    let warm = through_small(warm, rows, 0.0, full_mb);
     Times { cold, warm, warming: 0.0, warming_error: 0.5, held_up, saw_warm: false, busy: busy(&first) }
+}
+
+/// Returns the warm times with the fixed part that the tasks with hardly any data show, and the same time at `full_mb`. A line through tasks of two
+/// sizes has no other use for the small ones: they are too short to have a weight in it.
+fn through_small(warm: Line, rows: &[Row], warming: f64, full_mb: f64) -> Line {
+    let small = rows.iter().filter(|row| row.small && row.rank >= 2);
+    let walls: Vec<f64> = small.map(|row| row.wall / slowness(warming, row.rank)).collect();
+    if walls.is_empty() || full_mb <= 0.0 {
+        return warm;
+    }
+    let fixed = median(walls.into_iter()).min(warm.at(full_mb));
+    Line { fixed, slope: (warm.at(full_mb) - fixed) / full_mb }
 }
 
 /// Returns the share of CPU time; 1 if unknown.

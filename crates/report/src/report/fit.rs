@@ -10,7 +10,7 @@ use crate::job_time::OwnRun;
 use crate::mapreduce::LawKind;
 use crate::report::bar_rows::{BarRow, MOST};
 use crate::report::number::{counted, plain};
-use crate::report::own_run::OwnRunSection;
+use crate::report::own_run::with_own_run;
 use crate::stages::{StagePlan, TaskTime};
 use crate::sweep::Ends;
 
@@ -64,7 +64,7 @@ pub struct FitReport {
     pub runs: Vec<FittedRun>,
     /// The check of the plan on the runs.
     #[serde(default)]
-    pub own_run: OwnRunSection,
+    pub own_run: OwnRun,
     /// Values that the logs could not determine.
     pub notes: Vec<String>,
     /// The plan.
@@ -74,7 +74,7 @@ pub struct FitReport {
 /// Reports the result of a fit, with intervals at `level`.
 pub fn fit_report(fitted: &FittedStages, own_run: &OwnRun, level: f64) -> FitReport {
     FitReport {
-        own_run: OwnRunSection::from(own_run),
+        own_run: own_run.clone(),
         name: fitted.plan.job.name.clone(),
         level,
         run_sigma: fitted.plan.run.sigma,
@@ -140,9 +140,7 @@ impl FitReport {
         let tasks = self.stages.iter().map(|stage| stage.tasks).fold(0, usize::saturating_add);
         let counts = [(self.stages.len(), "stage"), (tasks, "task"), (self.runs.len(), "run")];
         let [stages, tasks, runs] = counts.map(|(number, noun)| counted(number as u128, noun));
-        let mut pieces = self.own_run.warning();
-        pieces.push(format!("{stages} with {tasks} in {runs}.").into());
-        pieces.extend(self.own_run.sentence());
+        let mut pieces = with_own_run(Some(&self.own_run), vec![format!("{stages} with {tasks} in {runs}.").into()]);
         let width = |stage: &FitStageRow| stage.warm_s.half_width().unwrap_or(0.0) / stage.warm_s.value;
         let sized = self.stages.iter().enumerate().filter(|(_, stage)| stage.warm_s.value > 0.0);
         if let Some((i, stage)) = sized.max_by(|(_, a), (_, b)| width(a).total_cmp(&width(b))) {

@@ -9,7 +9,7 @@ use crate::job_time::{CheckedFit, OwnRun};
 use crate::mapreduce::Plan;
 use crate::report::json::Word;
 use crate::report::number::counted;
-use crate::report::own_run::OwnRunSection;
+use crate::report::own_run::with_own_run;
 
 /// A value of the plan that the log or the configuration determines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -73,7 +73,7 @@ pub struct FitJobReport {
     pub jobs: Vec<FitJobRun>,
     /// The check of the plan on the jobs.
     #[serde(default)]
-    pub own_run: OwnRunSection,
+    pub own_run: OwnRun,
     /// Confidence level of the intervals.
     pub level: f64,
     /// The values.
@@ -98,7 +98,7 @@ pub fn fit_jobs_report(fitted: &FittedJobs, checked: &[CheckedFit], own_run: &Ow
     let jobs: Vec<FitJobRun> = fitted.jobs.iter().zip(checked).map(run).collect();
     let largest = jobs.iter().find(|job| job.input_mb.to_bits() == fitted.fitted.plan.job.input_mb.to_bits());
     let report = fit_job_report(&fitted.fitted, largest.map(|job| job.estimate_s));
-    let report = FitJobReport { own_run: OwnRunSection::from(own_run), ..report };
+    let report = FitJobReport { own_run: own_run.clone(), ..report };
     if jobs.len() > 1 { FitJobReport { jobs, ..report } } else { report }
 }
 
@@ -122,7 +122,7 @@ pub fn fit_job_report(fitted: &FittedJob, estimate_s: Option<f64>) -> FitJobRepo
         estimate_s: estimate_s.map(|estimate_s| estimate_s + residual_s),
         residual_s,
         jobs: Vec::new(),
-        own_run: OwnRunSection::default(),
+        own_run: OwnRun::default(),
         level: fitted.level,
         values: fitted.values.iter().map(row).collect(),
         notes: fitted.notes.clone(),
@@ -162,10 +162,8 @@ impl FitJobReport {
     }
 
     fn answer(&self) -> Vec<Piece> {
-        let mut pieces = self.own_run.warning();
-        pieces.extend(if self.jobs.is_empty() { self.answer_of_one() } else { self.answer_of_several() });
-        pieces.extend(self.own_run.sentence());
-        pieces
+        let found = if self.jobs.is_empty() { self.answer_of_one() } else { self.answer_of_several() };
+        with_own_run(Some(&self.own_run), found)
     }
 
     fn answer_of_one(&self) -> Vec<Piece> {

@@ -7,14 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::AnswerError;
 use crate::estimate::Measured;
-use crate::job_time::{DeadlineSection, ExactJobTime, JobEstimate, StatesTime, explain_job};
+use crate::job_time::{DeadlineSection, ExactJobTime, JobEstimate, OwnRun, StatesTime, explain_job};
 use crate::mapreduce::{AttemptReward, JobPhases, JobTime, LawKind, Phase, Plan};
 use crate::report::distribution::Distribution;
 use crate::report::explained::{AssumedSection, CriticalShare, PlanChange, SlotRow, TimePart, explained};
 use crate::report::json::Word;
 use crate::report::method::{AnswerMethod, ExactBy, UsedMethod};
 use crate::report::next_run::NextRun;
-use crate::report::own_run::OwnRunSection;
 use crate::report::passage::{line, passage_section};
 use crate::report::points::{CdfPoint, QUANTILES, QuantilePoint};
 use crate::report::summary::{ProvenanceSummary, Row, float_mean, group_rows, provenance_summary};
@@ -141,7 +140,7 @@ pub struct JobReport {
     pub no_analytic: Option<String>,
     /// The check of the plan on the jobs that it was fitted to.
     #[serde(default)]
-    pub own_run: OwnRunSection,
+    pub own_run: OwnRun,
     /// Reason why there is no critical path, if the job was simulated.
     pub no_critical: Option<String>,
     /// Slot-seconds, waste, copies and energy of a job with stragglers or copies that was simulated; otherwise empty.
@@ -254,7 +253,7 @@ pub fn job_report(plan: &Plan, phases: &JobPhases, level: f64) -> JobReport {
         job_time: None,
         analytic: None,
         no_analytic: None,
-        own_run: OwnRunSection::default(),
+        own_run: OwnRun::default(),
         no_critical: None,
         attempts: Vec::new(),
         time_cost: None,
@@ -289,7 +288,7 @@ pub fn estimate_report(plan: &Plan, found: &JobEstimate, level: f64) -> Result<J
     report.phases.iter_mut().zip(rows.phases).for_each(|(row, critical)| row.critical = critical);
     (report.waits, report.slot_use) = (rows.waits, rows.slots);
     (report.changes, report.assumed) = (rows.changes, rows.assumed);
-    report.own_run = OwnRunSection::from(&found.own_run);
+    report.own_run = found.own_run.clone();
     if found.own_run.forbids_advice() {
         // no advice rests on a model that does not reproduce its own runs
         report.changes.clear();

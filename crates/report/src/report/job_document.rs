@@ -12,6 +12,7 @@ use crate::report::deadline::add_deadline;
 use crate::report::explained::{TimePart, changes_table, slots_table, where_it_goes};
 use crate::report::job::{JobReport, PhaseRow};
 use crate::report::number::{count, counted, plain};
+use crate::report::own_run::with_own_run;
 use crate::report::times::Times;
 
 impl Report for JobReport {
@@ -82,10 +83,7 @@ fn add_proved(report: &JobReport, document: &mut Document<'_>) {
     if let Some(next) = &report.next_run {
         next.add_to(document);
     }
-    let mut answer = report.own_run.warning();
-    answer.append(&mut document.answer);
-    answer.extend(report.own_run.sentence());
-    document.answer = answer;
+    document.answer = with_own_run(Some(&report.own_run), std::mem::take(&mut document.answer));
 }
 
 /// Returns the parts of the job time, for a sentence.

@@ -188,7 +188,7 @@ pub use net_question::{Condition, NetGoal, NetQuestion};
 pub use next_run::{NextRun, StageQuantile};
 pub use number::{count, counted, duration, plain, quantile_name, within};
 pub use optimize::{LookRow, OptimizeAnswer, OptimizeReport, optimize_report, sizing_report};
-pub use own_run::{MissedStageRow, OwnRunRow, OwnRunSection, OwnRunVerdict, misfit};
+pub use own_run::misfit;
 pub use passage::{PassageSection, completion_section, fixed_delay_section, passage_section};
 pub use picture::{Mark, histogram_text};
 #[cfg(feature = "png")]

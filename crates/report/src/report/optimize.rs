@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use crate::estimate::Measured;
+use crate::job_time::OwnRun;
 use crate::optimize::{
     Answer, Candidate, Look as LookAt, OptimizeOutcome, OptimizePlan, Search, SizingOutcome, Verdict,
 };
@@ -71,6 +72,9 @@ pub enum OptimizeAnswer {
 pub struct OptimizeReport {
     /// The result of the search.
     pub answer: OptimizeAnswer,
+    /// The check of the plan on the runs that it was fitted to; none if the question is not about a plan of a job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_run: Option<OwnRun>,
     /// True if the search was stopped before its end.
     #[serde(default)]
     pub partial: bool,
@@ -156,6 +160,7 @@ pub fn optimize_report(plan: &OptimizePlan, outcome: &OptimizeOutcome) -> Optimi
     };
     OptimizeReport {
         answer,
+        own_run: None,
         partial: found.answer == Answer::Stopped,
         measure: settings.measure.clone(),
         deadline_s: settings.deadline_s.unwrap_or(0.0),

@@ -7,6 +7,7 @@ use crate::optimize::{Search, Verdict};
 use crate::report::deadline::chance;
 use crate::report::number::{count, counted, plain, value_key};
 use crate::report::optimize::{LookRow, OptimizeAnswer, OptimizeReport, cost_words, words};
+use crate::report::own_run::with_own_run;
 
 /// Maximum number of configurations that readers see; JSON and CSV have all.
 const MOST: usize = 200;
@@ -22,7 +23,7 @@ impl Report for OptimizeReport {
             kind: "optimisation",
             title: format!("Cheapest within {deadline} s"),
             question: format!("Of {candidates}, the cheapest with a {measure} of at most {deadline} s."),
-            answer: answer(self),
+            answer: with_own_run(self.own_run.as_ref(), answer(self)),
             remarks: remarks(self),
             plan: self.plan.clone(),
             provenance: provenance(self),

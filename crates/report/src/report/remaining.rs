@@ -5,13 +5,14 @@ use serde::{Deserialize, Serialize};
 use crate::document::parts::{MOST, add_times, ends, seconds_text};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Piece, Report, Show, Table};
 use crate::estimate::Measured;
+use crate::job_time::OwnRun;
 use crate::remaining::{Basis, Remaining, RemainingSettings, StageRemaining};
 use crate::report::bar_rows::BarRow;
 use crate::report::deadline::chance;
 use crate::report::json::{JsonError, json_line};
 use crate::report::next_run::{StageQuantile, predicted, quantile_rows};
 use crate::report::number::{counted, plain};
-use crate::report::own_run::OwnRunSection;
+use crate::report::own_run::{sentence, warning};
 use crate::report::passage::line;
 use crate::report::points::CdfPoint;
 use crate::report::times::Times;
@@ -104,7 +105,7 @@ pub struct RemainingReport {
     pub factor: Option<Measured>,
     /// The check of the plan on the runs that it was fitted to; without a plan, nothing was checked.
     #[serde(default)]
-    pub own_run: OwnRunSection,
+    pub own_run: OwnRun,
     /// The stages.
     pub stages: Vec<RemainingStageRow>,
     /// Assumptions and gaps.
@@ -166,7 +167,7 @@ pub fn remaining_report(found: &Remaining, settings: &RemainingSettings, by_s: &
         quantiles: QUANTILES.iter().map(|&p| StageQuantile { p, value_s: found.quantile(p) }).collect(),
         done_by: by_s.iter().map(|&by_s| DoneByRow { by_s, probability: done_by(by_s) }).collect(),
         factor: by_plan.map(|pace| interval(pace.quantile(0.5), pace.quantile(low), pace.quantile(high))),
-        own_run: OwnRunSection::from(&found.own_run),
+        own_run: found.own_run.clone(),
         stages: stages.collect(),
         notes: found.notes.clone(),
         curve: if is_ended { Vec::new() } else { curve(found) },
@@ -280,7 +281,7 @@ impl RemainingReport {
             return vec!["The application has ended without finishing a job.".into()];
         }
         let [low, high] = self.prediction_s;
-        let mut answer = self.own_run.warning();
+        let mut answer = warning(&self.own_run);
         let of = match (self.basis, &self.jobs_running[..]) {
             (RemainingBasis::RunItself, [job]) => format!(" of job {job}, without the later jobs of the program"),
             (RemainingBasis::RunItself, _) => " of the running jobs, without the later jobs of the program".to_owned(),
@@ -301,7 +302,7 @@ impl RemainingReport {
         let end = self.now_unix_s.map(|now_s| format!(" The median end is {}.", utc_text(now_s + self.median_s)));
         answer.push(format!(".{}", end.unwrap_or_default()).into());
         if self.basis == RemainingBasis::Plan {
-            answer.extend(self.own_run.sentence());
+            answer.extend(sentence(&self.own_run));
         }
         for (i, row) in self.done_by.iter().enumerate() {
             answer.push(format!(" The probability of finishing within {} s is ", plain(row.by_s)).into());

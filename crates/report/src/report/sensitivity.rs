@@ -8,6 +8,7 @@ use crate::estimate::Measured;
 use crate::report::deadline::add_deadline;
 use crate::report::json::key_of;
 use crate::report::number::{count, counted, ends, value_text};
+use crate::report::own_run::with_own_run;
 use crate::sensitivity::{self, KnobEffect, Method, SensitivityReport};
 
 /// Settings that readers see; JSON and CSV have all.
@@ -22,7 +23,7 @@ impl Report for SensitivityReport {
             kind: "sensitivity",
             title: format!("Effects on {}", measured(self)),
             question: format!("{}.", words.question),
-            answer: answer(self),
+            answer: with_own_run(self.own_run.as_ref(), answer(self)),
             headline: base(self),
             plan: self.plan.clone(),
             provenance: provenance(self, words.method),

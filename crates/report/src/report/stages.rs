@@ -8,7 +8,7 @@ use crate::cluster::detect::DetectorPlan;
 use crate::document::parts::{add_times, ends, partial, provenance_rows, seconds_text};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Report, Show, Table};
 use crate::estimate::{Measured, student_quantile};
-use crate::job_time::{DeadlineSection, StagesEstimate, StagesExplained, explain_stages, few_late_runs};
+use crate::job_time::{DeadlineSection, OwnRun, StagesEstimate, StagesExplained, explain_stages, few_late_runs};
 use crate::report::bar_rows::BarRow;
 use crate::report::critical_bar::critical_bar;
 use crate::report::deadline::add_deadline;
@@ -16,7 +16,7 @@ use crate::report::distribution::mean_time;
 use crate::report::explained::{PlanChange, SlotRow, TimePart, changes_table, slots_table, stage_parts, where_it_goes};
 use crate::report::next_run::{PREDICTION, StageQuantile, predicted, prediction, prediction_interval, quantile_rows};
 use crate::report::number::{counted, plain};
-use crate::report::own_run::OwnRunSection;
+use crate::report::own_run::{sentence, warning};
 use crate::report::passage::line;
 use crate::report::points::CdfPoint;
 use crate::report::summary::{ProvenanceSummary, provenance_summary};
@@ -134,7 +134,7 @@ pub struct StagesReport {
     pub stages: Vec<StageTimes>,
     /// The check of the plan on the runs that it was fitted to.
     #[serde(default)]
-    pub own_run: OwnRunSection,
+    pub own_run: OwnRun,
     /// The parts of the time of a typical run, on its critical path; empty if they are unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<TimePart>,
@@ -204,7 +204,7 @@ pub fn stages_report(plan: &StagePlan, found: &StagesEstimate, level: f64) -> St
         }),
         partial: run.provenance.cut_short,
         stages: stages.collect(),
-        own_run: OwnRunSection::from(&found.own_run),
+        own_run: found.own_run.clone(),
         parts: parts.map(|parts| stage_parts(parts, &names, level)).unwrap_or_default(),
         slot_use: slots.into_iter().map(SlotRow::from).collect(),
         changes: changes.into_iter().map(PlanChange::from).collect(),
@@ -245,7 +245,7 @@ impl Report for StagesReport {
                 counted(self.cores, "core"),
                 counted(u64::from(self.executors) * u64::from(self.cores), "slot")
             ),
-            answer: self.own_run.warning(),
+            answer: warning(&self.own_run),
             remarks: partial(self.partial, replications).into_iter().chain(self.notes.iter().cloned()).collect(),
             headline: Some(self.headline()),
             plan: self.plan.clone(),
@@ -253,7 +253,7 @@ impl Report for StagesReport {
             ..Document::default()
         };
         document.answer.extend(prediction("", self.prediction_level, self.prediction_s, self.median_s));
-        document.answer.extend(self.own_run.sentence());
+        document.answer.extend(sentence(&self.own_run));
         let part = |(i, part): (usize, &TimePart)| {
             (format!("/parts/{i}/critical/share"), part.name.to_string(), part.critical.share)
         };

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::job_time::OwnRun;
 use crate::sim::{FoldedParts, NotFolded};
 use crate::sweep::{Design, Knob, Level, PointResult, Stored, SweepPlan, far_notes, tornado};
 
@@ -59,6 +60,9 @@ pub struct SweepReport {
     /// Similar parts of the net of the base configuration that are not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
+    /// The check of the plan on the runs that it was fitted to; none if the question is not about a plan of a job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_run: Option<OwnRun>,
     /// The points, by number; 0 is the base.
     pub points: Vec<PointResult>,
     /// Ranking of the settings; only for one-at-a-time sweeps, the widest swing first.
@@ -91,6 +95,7 @@ pub fn sweep_report(plan: &SweepPlan, stored: &Stored) -> SweepReport {
         tornado: tornado(plan, &points).into_iter().map(|knob| knob_row(&axes, knob)).collect(),
         axes,
         points,
+        own_run: header.own_run.clone(),
         notes: far_notes(plan, stored),
         plan: header.plan.clone(),
     }

@@ -5,6 +5,7 @@ use crate::document::parts::{setting, with_base_folded};
 use crate::document::{Cell, Column, Document, Headline, Number, Piece, Report, Show, Table};
 use crate::estimate::Measured;
 use crate::report::number::{count, counted, value_key, value_text};
+use crate::report::own_run::with_own_run;
 use crate::report::sweep::SweepReport;
 use crate::sweep::{Design, Level, PointResult};
 
@@ -27,7 +28,7 @@ impl Report for SweepReport {
                 "Effect of each setting on the time. {}.",
                 counted(self.points.len() as u128, "configuration")
             ),
-            answer: answer(self),
+            answer: with_own_run(self.own_run.as_ref(), answer(self)),
             headline: base(self),
             remarks: remarks(self),
             plan: self.plan.clone(),

@@ -6,6 +6,7 @@ use crate::cluster::detect::{CATALOGUE, DetectorKind};
 use crate::cluster::metrics::Metric;
 use crate::cluster::{Advice, PolicySummary, SlotShare, Watching};
 use crate::estimate::Measured;
+use crate::job_time::OwnRun;
 use crate::plan::JobPlan;
 use crate::report::distribution::Distribution;
 use crate::report::json::Word;
@@ -114,6 +115,9 @@ pub struct WhatIfReport {
     pub deadline_s: Option<f64>,
     /// True if the run was ended early.
     pub partial: bool,
+    /// The check of the plan on the runs that it was fitted to; none if the question is not about a plan of a job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_run: Option<OwnRun>,
     /// Name of the policy with which the others are compared.
     pub baseline: String,
     /// The policies, in the order of the plan.
@@ -234,6 +238,7 @@ fn report_of(size: WhatIfSize, study: &WhatIf, outcome: &WhatIfOutcome) -> WhatI
         replications,
         deadline_s: comparison.deadline_s,
         partial: replications < outcome.planned,
+        own_run: None,
         baseline: comparison.policies.get(comparison.baseline).map_or_else(String::new, |row| row.policy.title()),
         policies: comparison.policies.iter().map(policy_row).collect(),
         net: Vec::new(),

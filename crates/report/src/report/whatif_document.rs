@@ -7,6 +7,7 @@ use crate::render::bars_text;
 use crate::report::bar_rows::BarRow;
 use crate::report::deadline::chance;
 use crate::report::number::{count, counted, plain, quantile_name};
+use crate::report::own_run::with_own_run;
 use crate::report::whatif::{ChangeRow, DetectorRow, DetectorsReport, MetricRow, PolicyRow, TailRow, WhatIfReport};
 
 /// The words of a comparison.
@@ -42,7 +43,8 @@ impl Report for WhatIfReport {
 
 /// Adds the answer, job times, costs, detector quality and provenance.
 pub(super) fn compared<'a>(document: &mut Document<'a>, report: &'a WhatIfReport, words: &Words) {
-    document.answer.push(format!("Advice: {}.", report.advice.trim_end_matches('.')).into());
+    let advice = format!("Advice: {}.", report.advice.trim_end_matches('.'));
+    document.answer.extend(with_own_run(report.own_run.as_ref(), vec![advice.into()]));
     document.remarks.extend(partial(report.partial, report.replications));
     document.headline = fastest(report);
     document.fact("replications", Number::count("/replications", report.replications));

@@ -7,8 +7,8 @@ use crate::cluster::{Advice, Replayed};
 use crate::document::{Document, Number, Piece, Report, Table};
 use crate::estimate::Measured;
 use crate::fit::{AS_IT_WAS_SET, ReplayNode, ReplayStage};
+use crate::job_time::{OwnRun, OwnRunVerdict};
 use crate::report::number::counted;
-use crate::report::own_run::{OwnRunSection, OwnRunVerdict};
 use crate::report::whatif::{PolicyRow, WhatIfReport, what_if_report};
 use crate::report::whatif_document::{Words, compared};
 use crate::whatif::{WhatIf, WhatIfJob, WhatIfOutcome};
@@ -33,7 +33,7 @@ pub struct LogWhatIfReport {
     pub error_s: f64,
     /// The check of the replay on its log.
     #[serde(default)]
-    pub own_run: OwnRunSection,
+    pub own_run: OwnRun,
     /// Number of tasks that a node runs at full speed, as a share of the node's slots.
     pub full_speed_share: f64,
     /// The nodes.
@@ -60,7 +60,7 @@ pub fn log_what_if_report(study: &WhatIf, outcome: &WhatIfOutcome) -> Option<Log
     let same = time_of(&|policy| !comparable && policy.name == AS_IT_WAS_SET).or(none);
     let error_s = same.map_or(f64::NAN, |same| (same - replay.actual_s).abs());
     let of = Replayed { hosts: replay.nodes.len(), error_s, work_s: replay.work_s, actual_s: replay.actual_s };
-    let own_run = OwnRunSection::of_replay(&replay.log, replay.actual_s, same.unwrap_or(f64::NAN), of.is_reproduced());
+    let own_run = OwnRun::of_replay(&replay.log, replay.actual_s, same.unwrap_or(f64::NAN), of.is_reproduced());
     let advice = Advice::of_replay(&outcome.comparison, &of).to_string();
     let comparison = WhatIfReport { advice, ..report };
     Some(LogWhatIfReport {

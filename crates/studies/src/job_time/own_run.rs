@@ -4,6 +4,8 @@
 //! many, and by at most 30% on average, and if no stage's tasks take longer on average than the longest task in the logs. All other
 //! answers of a plan that does not reproduce its runs are doubtful, so their intervals are widened until they contain the runs.
 
+use serde::{Deserialize, Serialize};
+
 use crate::runs::JobTimes;
 
 /// Greatest factor by which the model may be off on average.
@@ -16,8 +18,10 @@ const BEYOND: f64 = 1.05;
 pub(super) const LEAST_SPREAD: f64 = 0.02;
 
 /// Result of a check of a plan on the runs that it was fitted to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Verdict {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum OwnRunVerdict {
     /// It reproduces them.
     Reproduced,
     /// It does not reproduce them.
@@ -28,22 +32,26 @@ pub enum Verdict {
 }
 
 /// The check of a plan on its own runs.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OwnRun {
     /// The result.
-    pub verdict: Verdict,
-    /// Each run.
+    pub verdict: OwnRunVerdict,
+    /// Each run; empty if nothing was checked.
     pub runs: Vec<ReproducedRun>,
     /// The stages that the model does not reproduce in the run that it misses most; empty if it reproduces its runs.
     pub stages: Vec<MissedStage>,
     /// Powers that widen intervals below and above the median, so that they contain the runs.
+    #[serde(skip)]
     pub stretch: Option<[f64; 2]>,
     /// True if the user wants all answers, although the plan does not reproduce its runs.
+    #[serde(default)]
     pub is_trusted: bool,
 }
 
 /// A run, and the time that the model gives it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReproducedRun {
     /// The log.
     pub log: String,
@@ -51,12 +59,13 @@ pub struct ReproducedRun {
     pub logged_s: f64,
     /// The median time of the model \[s\].
     pub model_s: f64,
-    /// The model's 90% interval for a run of this size \[s\].
+    /// The model's 90% interval for a run of this size, before it is widened \[s\].
     pub interval_s: [f64; 2],
 }
 
 /// A stage that the model does not reproduce.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MissedStage {
     /// Number in the plan.
     pub stage: usize,
@@ -66,7 +75,7 @@ pub struct MissedStage {
     pub logged_s: f64,
     /// Time in the model \[s\].
     pub model_s: f64,
-    /// Mean time of the slowest group of its tasks in the model, and time of the longest task in the logs, if the mean is longer \[s\].
+    /// Mean time of its slowest tasks in the model, and the longest time of a task in the logs, if the mean is longer \[s\].
     pub longer_s: Option<[f64; 2]>,
 }
 
@@ -103,7 +112,17 @@ impl ReproducedRun {
 impl OwnRun {
     /// Returns true if the plan was checked and does not reproduce its runs.
     pub fn is_misfit(&self) -> bool {
-        self.verdict == Verdict::NotReproduced
+        self.verdict == OwnRunVerdict::NotReproduced
+    }
+
+    /// Returns the check of a replay on its log; nothing if there is no replay that the log can be compared with.
+    pub fn of_replay(log: &str, logged_s: f64, model_s: f64, is_reproduced: bool) -> Self {
+        if !model_s.is_finite() {
+            return Self::default();
+        }
+        let verdict = if is_reproduced { OwnRunVerdict::Reproduced } else { OwnRunVerdict::NotReproduced };
+        let run = ReproducedRun { log: log.to_owned(), logged_s, model_s, interval_s: [model_s, model_s] };
+        Self { verdict, runs: vec![run], ..Self::default() }
     }
 
     /// Returns true if no advice may rest on the plan.
@@ -142,10 +161,10 @@ impl OwnRun {
         let far = runs.iter().filter(|run| run.off().abs() > FAR_OFF.ln()).count();
         let fits = outside.max(far) <= runs.len() / 10 && off.abs() <= OFF.ln() && longer.is_empty();
         if fits {
-            return Self { verdict: Verdict::Reproduced, runs, ..Self::default() };
+            return Self { verdict: OwnRunVerdict::Reproduced, runs, ..Self::default() };
         }
         let stretch =
             runs.iter().map(ReproducedRun::stretch).fold([1.0_f64, 1.0], |[a, b], [c, d]| [a.max(c), b.max(d)]);
-        Self { verdict: Verdict::NotReproduced, runs, stretch: Some(stretch), ..Self::default() }
+        Self { verdict: OwnRunVerdict::NotReproduced, runs, stretch: Some(stretch), ..Self::default() }
     }
 }

@@ -43,6 +43,8 @@ pub struct RunPace {
     pub degrees_of_freedom: f64,
     /// Number of finished tasks behind the estimate.
     pub tasks: usize,
+    /// Standard deviation of the pace of the tasks to come, relative to the tasks so far.
+    drift: f64,
     parts: Vec<[Part; 2]>,
 }
 
@@ -84,6 +86,7 @@ impl RunPace {
             scale: precision.sqrt().recip(),
             degrees_of_freedom: run.degrees_of_freedom.max(1.0),
             tasks: rest.shown.iter().flatten().map(|shown| shown.ended.len()).sum(),
+            drift: rest.drift,
             parts,
         }
     }
@@ -110,7 +113,7 @@ impl RunPace {
                 }
                 None => (0.0, own),
             };
-            (run + mean + variance.sqrt() * normal_quantile(share(owner))).exp()
+            (run + mean + variance.sqrt().hypot(self.drift) * normal_quantile(share(owner))).exp()
         };
         let of_stage = |(i, parts): (usize, &[Part; 2])| [factor(1 + 2 * i, &parts[0]), factor(2 + 2 * i, &parts[1])];
         Pace { stages: self.parts.iter().enumerate().map(of_stage).collect(), driver: run.exp() }

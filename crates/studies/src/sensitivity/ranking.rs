@@ -7,7 +7,7 @@ use toml::Value;
 
 use crate::ends::{Ends, OptionalEnds};
 use crate::estimate::Measured;
-use crate::job_time::DeadlineSection;
+use crate::job_time::{DeadlineSection, OwnRun};
 use crate::sensitivity::magnitude;
 use crate::sensitivity::settings::Method;
 use crate::sim::{FoldedParts, NotFolded};
@@ -168,6 +168,9 @@ pub struct SensitivityReport {
     /// The probability of finishing by the deadline at the base, if the job has a deadline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<DeadlineSection>,
+    /// The check of the plan on the runs that it was fitted to; none if the question is not about a plan of a job.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_run: Option<OwnRun>,
     /// Variance of the measure over the ranges \[s²\]; only with Sobol's indices.
     #[serde(with = "OptionalEnds", default)]
     pub variance_s2: Option<Measured>,

@@ -221,6 +221,7 @@ impl Sensitivity {
             value_s: None,
             probability: None,
             deadline: None,
+            own_run: None,
             variance_s2: None,
             noise_s2: None,
             knobs: Vec::new(),

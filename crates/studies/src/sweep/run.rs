@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use toml::Value;
 
 use crate::error::{KeyProblem, StudyError};
+use crate::job_time::OwnRun;
 use crate::net::Net;
 use crate::net::expr::ExprError;
 use crate::plan::{PlanError, PlanOption, Planning};
@@ -48,6 +49,8 @@ pub struct Sweep {
     pub subject: Subject,
     /// Warnings about the input files.
     pub warnings: Vec<LoadWarning>,
+    /// The check of the base plan on the runs that it was fitted to, which is stored with the results.
+    pub own_run: Option<OwnRun>,
     /// Settings for running the sweep.
     pub settings: SweepSettings,
 }
@@ -149,7 +152,7 @@ impl Sweep {
     /// The errors of [`Subject::of_job`].
     pub fn of_job(job: impl Planning) -> Result<Self, StudyError> {
         let (plan, warnings, settings) = (SweepPlan::default(), Vec::new(), SweepSettings::default());
-        Ok(Self { plan, subject: Subject::of_job(job)?, warnings, settings })
+        Ok(Self { plan, subject: Subject::of_job(job)?, warnings, own_run: None, settings })
     }
 
     /// Returns a sweep over rate parameters of a net, initially without axes. Its times are those to the first marking in which
@@ -160,7 +163,7 @@ impl Sweep {
     /// `until` is not a valid expression of the net.
     pub fn of_net(net: Net, until: Option<&str>) -> Result<Self, ExprError> {
         let (plan, warnings, settings) = (SweepPlan::default(), Vec::new(), SweepSettings::default());
-        Ok(Self { plan, subject: Subject::net(net, until)?, warnings, settings })
+        Ok(Self { plan, subject: Subject::net(net, until)?, warnings, own_run: None, settings })
     }
 
     /// Adds an axis.
@@ -200,7 +203,7 @@ impl Sweep {
     /// [`StudyError::Load`], [`StudyError::Options`].
     pub fn planned(plan: SweepPlan, folder: &Path, options: &[PlanOption]) -> Result<Self, StudyError> {
         let Loaded { subject, warnings } = Loaded::open(&plan.sweep, folder)?.planned(options)?;
-        Ok(Self { plan, subject, warnings, settings: SweepSettings::default() })
+        Ok(Self { plan, subject, warnings, own_run: None, settings: SweepSettings::default() })
     }
 
     /// Reads a plan, and the job or net that it names.
@@ -302,6 +305,7 @@ impl Sweep {
         let mut header = Header::new(self.settings.shard, points, settings.seed, self.settings.level, text, base);
         let relative_error = settings.relative_error;
         header.budget = settings.budget_replications.map(|replications| Budget { replications, relative_error });
+        header.own_run = self.own_run.clone();
         (header.folded, header.not_folded) = self.subject.folded_parts(&self.plan.axis, settings.seed);
         Ok(header)
     }

@@ -25,6 +25,7 @@ use std::time::{Duration, Instant};
 use serde::{Deserialize, Serialize};
 use tailspn_common::bounded;
 
+use crate::job_time::OwnRun;
 use crate::share::Shard;
 use crate::sim::{FoldedParts, NotFolded};
 use crate::sweep::budget::Budget;
@@ -72,6 +73,9 @@ pub struct Header {
     /// Parts of that net that look alike but are not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
+    /// The check of the base plan on the runs that it was fitted to; none if the base is a net.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_run: Option<OwnRun>,
     /// The sweep's plan with all keys written out.
     pub plan: String,
     /// Text of the subject of the sweep: a job's plan or a net.
@@ -108,6 +112,7 @@ impl Header {
             budget: None,
             folded: None,
             not_folded: Vec::new(),
+            own_run: None,
             plan,
             base,
         }
