@@ -146,6 +146,9 @@ pub(crate) fn refused(error: &FitError) -> Failure {
         FitError::NoInput { .. } => {
             note.with_help("add --input-size (in `optimize`: --log-input-size) once for each log")
         }
+        FitError::Incomplete { .. } => {
+            note.with_help("add the log of a complete run; `tailspn remaining` predicts the end of a run in progress")
+        }
         FitError::NotAStageGraph { .. } => note.with_help("`tailspn trace` reads other logs"),
         FitError::SeveralJobs { .. } | FitError::NoSuchJob { .. } => note.with_help("select one with --job ID"),
         _ => note,

@@ -1,5 +1,8 @@
 //! `fit`, and `estimate` of what it wrote, as a person sees them.
 
+use std::io::Read as _;
+
+use flate2::read::GzDecoder;
 use tailspn::plan::JobPlan;
 use tailspn::report::{AnyReport, EstimateJob as _, EstimatedJob, Report as _, read_json};
 
@@ -36,6 +39,43 @@ fn fits_and_estimates_at_another_size() {
     let more = tool(&["estimate", plan, "--executors", "16", "--hosts", "8", "--json"]).output().unwrap();
     let more: serde_json::Value = serde_json::from_slice(&more.stdout).unwrap();
     assert!(more["median_s"].as_f64().unwrap() < json["median_s"].as_f64().unwrap());
+}
+
+/// A run of 64 MB whose last job fails after its second stage: its size follows from what the stages have read, and the plan has the size of the complete
+/// run.
+#[test]
+fn a_run_that_failed_is_used_as_far_as_it_went() {
+    let mut text = String::new();
+    GzDecoder::new(std::fs::File::open(LARGER).unwrap()).read_to_string(&mut text).unwrap();
+    let is_late = |line: &&str| {
+        let of_last = line.contains(r#""Stage ID":2,"#) && !line.contains("SparkListenerJobStart");
+        !of_last && !line.contains("SparkListenerApplicationEnd")
+    };
+    let kept: Vec<&str> = text.lines().filter(is_late).collect();
+    let failed = kept.join("\n");
+    let end = failed.rfind("JobSucceeded").unwrap();
+    let failed = format!("{}JobFailed{}", &failed[..end], &failed[end + "JobSucceeded".len()..]);
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("failed.log");
+    std::fs::write(&log, failed).unwrap();
+    let log = log.to_str().unwrap();
+    let output = tool(&["fit", log, SMALL, "--json", "--quiet"]).output().unwrap();
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let (part, whole) = (&found["runs"][0], &found["runs"][1]);
+    assert!(part["job_s"].is_null() && part["model_s"].is_null() && whole["model_s"].is_f64(), "{}", found["runs"]);
+    assert_eq!((part["input_mb"].as_f64().unwrap().round(), whole["input_mb"].as_f64().unwrap().round()), (64.0, 32.0));
+    assert_eq!(found["own_run"]["runs"].as_array().unwrap().len(), 1);
+    let notes = found["notes"].to_string();
+    assert!(notes.contains("failed or has not ended; 2 of 3 stages"), "{notes}");
+    let alone = shown(&["fit", log, "--quiet"]);
+    assert!(alone.starts_with("exit 4") && alone.contains("a job failed or did not finish, and no other"), "{alone}");
+    // without its end, the same stages are known
+    let cut = std::fs::read_to_string(log).unwrap();
+    let open: Vec<&str> = cut.lines().filter(|line| !line.contains("JobFailed")).collect();
+    std::fs::write(log, open.join("\n")).unwrap();
+    let output = tool(&["fit", log, SMALL, "--json", "--quiet"]).output().unwrap();
+    let again: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(again["stages"], found["stages"]);
 }
 
 #[test]

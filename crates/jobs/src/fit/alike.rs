@@ -12,12 +12,76 @@ pub(super) struct Alike {
     pub(super) notes: Vec<String>,
 }
 
-/// Returns the runs, each with its stages in the order of the first run's stages.
+/// Returns the runs, each with its stages in the order of the first complete run's stages; runs that are not complete come first.
 ///
 /// Stages that do not wait for each other may be submitted in any order. Such stages are distinguished by their names, or by their data if names are
 /// equal. A program may plan other stages at another size. Then all runs get the stages of the last run, whose size is the plan's: a stage that another run
 /// does not have is empty there, and a stage that only another run has is left out.
 pub(super) fn alike(runs: &[ObservedRun]) -> Result<Alike, FitError> {
+    let (complete, parts): (Vec<&ObservedRun>, Vec<&ObservedRun>) = runs.iter().partition(|run| run.is_complete);
+    if complete.is_empty() {
+        let what = "a job failed or did not finish, and no other log has the complete job".to_owned();
+        return Err(FitError::Incomplete { log: runs[0].log.clone(), what });
+    }
+    let complete: Vec<ObservedRun> = complete.into_iter().cloned().collect();
+    let Alike { runs: complete, mut notes } = alike_to_the_end(&complete)?;
+    let mut all = Vec::new();
+    for run in parts {
+        let (run, note) = as_far_as_it_went(run, &complete[complete.len() - 1])?;
+        all.push(run);
+        notes.push(note);
+    }
+    // the last run has the size of the plan
+    all.extend(complete);
+    Ok(Alike { runs: all, notes })
+}
+
+/// Returns a run that is not complete, with the stages of a complete run: those that it did not finish are empty. If the input is not known, it has the
+/// share of the complete run's that the stages of both have read.
+fn as_far_as_it_went(run: &ObservedRun, whole: &ObservedRun) -> Result<(ObservedRun, String), FitError> {
+    let found = counterparts(run, whole);
+    let theirs: f64 = found.iter().flatten().map(|&k| work_s(&run.stages[k])).sum();
+    let all: f64 = run.stages.iter().map(work_s).sum();
+    if theirs < SHARED * all {
+        same_job(run, whole)?;
+    }
+    let mut run = run.clone();
+    if run.input_mb == 0.0 {
+        let read = |stage: &ObservedStage| stage.tasks.iter().map(|task| task.mb).sum::<f64>();
+        let both = whole.stages.iter().zip(&found).filter_map(|(stage, k)| Some((stage, &run.stages[(*k)?])));
+        let both = both.filter(|(stage, _)| stage.reads_input);
+        let (own, of) = both.fold((0.0, 0.0), |(own, of), (stage, seen)| (own + read(seen), of + read(stage)));
+        run.input_mb = if own > 0.0 && of > 0.0 { whole.input_mb * own / of } else { whole.input_mb };
+    }
+    let share = 100.0
+        * found.iter().zip(&whole.stages).filter(|(k, _)| k.is_some()).map(|(_, stage)| work_s(stage)).sum::<f64>()
+        / whole.stages.iter().map(work_s).sum::<f64>();
+    let note = format!(
+        "{}: failed or has not ended; {} of {} stages, with {share:.0}% of the task time of {}, are used",
+        run.log,
+        found.iter().flatten().count(),
+        whole.stages.len(),
+        whole.log
+    );
+    run.stages = whole.stages.iter().zip(&found).map(|(wanted, k)| taken(&run, wanted, *k)).collect();
+    Ok((run, note))
+}
+
+/// Returns the task time of a stage \[s\].
+fn work_s(stage: &ObservedStage) -> f64 {
+    stage.tasks.iter().map(|task| task.wall_s).sum()
+}
+
+/// Returns a stage of a run in the place of a stage of another run; empty if it has no counterpart.
+fn taken(run: &ObservedRun, wanted: &ObservedStage, counterpart: Option<usize>) -> ObservedStage {
+    match counterpart {
+        Some(k) => ObservedStage { after: wanted.after.clone(), ..run.stages[k].clone() },
+        None => ObservedStage { tasks: Vec::new(), took_s: 0.0, ..wanted.clone() },
+    }
+}
+
+/// Returns complete runs, each with its stages in the order of the first run's stages.
+fn alike_to_the_end(runs: &[ObservedRun]) -> Result<Alike, FitError> {
     let first = &runs[0];
     let mut all = vec![first.clone()];
     for run in &runs[1..] {
@@ -33,7 +97,6 @@ pub(super) fn alike(runs: &[ObservedRun]) -> Result<Alike, FitError> {
 /// Returns the runs with the stages of the last run; none if two runs share too few stages.
 fn as_the_last(runs: &[ObservedRun]) -> Option<Alike> {
     let last = runs.last()?;
-    let work_s = |stage: &ObservedStage| stage.tasks.iter().map(|task| task.wall_s).sum::<f64>();
     let (mut all, mut notes) = (Vec::new(), Vec::new());
     for run in runs {
         let found = counterparts(run, last);
@@ -53,11 +116,8 @@ fn as_the_last(runs: &[ObservedRun]) -> Option<Alike> {
                 run.log, last.log
             ));
         }
-        let stage = |(wanted, k): (&ObservedStage, &Option<usize>)| match k {
-            Some(k) => ObservedStage { after: wanted.after.clone(), ..run.stages[*k].clone() },
-            None => ObservedStage { tasks: Vec::new(), took_s: 0.0, ..wanted.clone() },
-        };
-        all.push(ObservedRun { stages: last.stages.iter().zip(&found).map(stage).collect(), ..run.clone() });
+        let stages = last.stages.iter().zip(&found).map(|(wanted, k)| taken(run, wanted, *k)).collect();
+        all.push(ObservedRun { stages, ..run.clone() });
     }
     notes.extend(seen_where(&all));
     Some(Alike { runs: all, notes })
@@ -101,9 +161,10 @@ fn log_share(run: &ObservedRun, stage: usize) -> f64 {
     (run.stages[stage].tasks.iter().map(|task| task.mb).sum::<f64>() / run.input_mb).max(1e-9).ln()
 }
 
-/// Returns the tables that operators scan.
-fn tables_of(operators: &[String]) -> Vec<&String> {
-    operators.iter().filter(|operator| operator.starts_with("Scan ")).collect()
+/// Returns the tables that operators scan, without digits: folders of inputs are often named by their size or date.
+fn tables_of(operators: &[String]) -> Vec<String> {
+    let scans = operators.iter().filter(|operator| operator.starts_with("Scan "));
+    scans.map(|scan| scan.replace(|c: char| c.is_ascii_digit(), "")).collect()
 }
 
 /// Returns a note on the stages that only some of the runs have.

@@ -42,8 +42,8 @@ pub struct FittedRun {
     pub sources_mb: Vec<f64>,
     /// Tasks.
     pub tasks: usize,
-    /// Time from the first submission to the last completion \[s\].
-    pub job_s: f64,
+    /// Time from the first submission to the last completion \[s\]; none if the run failed or has not ended.
+    pub job_s: Option<f64>,
     /// The factor between the run's times and the times of a typical run.
     pub factor: f64,
     /// Weight of the run in the centre of the factors, 0 to 1.

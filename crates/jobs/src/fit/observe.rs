@@ -145,7 +145,9 @@ pub struct ObservedRun {
     pub log: String,
     /// The application's name.
     pub name: String,
-    /// The job's input \[MB\].
+    /// True if all jobs succeeded. Of a run that failed or has not ended, only the stages that succeeded are known.
+    pub is_complete: bool,
+    /// The job's input \[MB\]; 0 if it is not known, which happens only in a run that is not complete.
     pub input_mb: f64,
     /// The sources of the input.
     pub sources: Vec<Source>,
@@ -161,9 +163,9 @@ pub struct ObservedRun {
     pub partitions: Option<u32>,
     /// GPUs per executor, tasks that may hold one at a time, and the share of a GPU requested by a task, if the log has them.
     pub gpus: [Option<f64>; 3],
-    /// Time from the first submission of a job to the last completion of a job \[s\].
+    /// Time from the first submission of a job to the last completion of a job \[s\]; in a run that is not complete, to the end of its last stage.
     pub job_s: f64,
-    /// Time from the end of the last task to the last completion of a job \[s\].
+    /// Time from the end of the last task to the last completion of a job \[s\]; 0 in a run that is not complete.
     pub end_s: f64,
     /// Memory of an executor for execution and storage \[MB\], if the log states it.
     pub memory_mb: Option<f64>,
@@ -182,7 +184,8 @@ pub(super) struct Span {
     pub(super) jobs: Vec<usize>,
 }
 
-/// Reads the only run of a log. `input_mb` overrides the input size in the log.
+/// Reads the only run of a log. `input_mb` overrides the input size in the log. A run that failed or has not ended is read as far as its stages
+/// succeeded.
 ///
 /// # Errors
 ///
@@ -199,32 +202,36 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
     let submitted = jobs.iter().filter_map(|job| job.submitted).min();
     let completed = jobs.iter().filter_map(|job| job.completed).max();
     let incomplete = |what: &str| FitError::Incomplete { log: log.clone(), what: what.to_owned() };
-    let (Some(start), Some(end)) = (submitted, completed) else {
-        return Err(incomplete("no job started and finished"));
-    };
-    if jobs.iter().any(|job| job.completed.is_none() || job.succeeded == Some(false)) {
-        return Err(incomplete("a job failed or did not finish"));
-    }
+    let start = submitted.ok_or_else(|| incomplete("no job started and finished"))?;
+    let is_complete = jobs.iter().all(|job| job.completed.is_some() && job.succeeded != Some(false));
     let mut notes: Vec<String> = gpu_memory_note(trace).into_iter().collect();
     let workers = workers_of(trace, id);
     let mut found = executed(trace, &mut notes, &log)?;
     found.sort_by_key(|(_, stage, span)| (stage.submitted.unwrap_or(span.first_launch), stage.number));
-    if found.is_empty() {
-        return Err(incomplete("no stage ran"));
+    if !is_complete {
+        found.retain(|(_, stage, _)| stage.completed.is_some() && stage.failure.is_none());
     }
+    let Some(last) = found.iter().map(|(_, _, span)| span.last_end).max() else {
+        return Err(incomplete(if is_complete { "no stage ran" } else { "no stage succeeded" }));
+    };
+    let end = completed.filter(|_| is_complete).unwrap_or(last);
     let (mut stages, start_s, lost) = stages_of(trace, &found, start, workers.cores);
     let attempts: usize = found.iter().map(|(id, ..)| trace.attempts_of(*id).len()).sum();
     let tasks: usize = stages.iter().map(|stage| stage.tasks.len()).sum::<usize>() - lost;
     notes.extend(notes_on_tasks(attempts, tasks, lost));
     let sources = sources_of(trace, &found, &mut stages, &mut notes);
     let told: f64 = sources.iter().map(|source| source.mb).sum();
-    let input_mb =
-        input_mb.or(Some(told)).filter(|mb| *mb > 0.0).ok_or_else(|| FitError::NoInput { log: log.clone() })?;
-    let last = found.iter().map(|(_, _, span)| span.last_end).max().unwrap_or(end);
+    // what the stages of a run that is not complete have read is only a part
+    let known = input_mb.or(is_complete.then_some(told)).filter(|mb| *mb > 0.0);
+    let input_mb = match known {
+        None if is_complete => return Err(FitError::NoInput { log }),
+        known => known.unwrap_or(0.0),
+    };
     let partitions =
         application.number("spark.sql.shuffle.partitions").or(application.number("spark.default.parallelism"));
     Ok(ObservedRun {
         name: application.name.clone(),
+        is_complete,
         input_mb,
         sources,
         executors: workers.executors,

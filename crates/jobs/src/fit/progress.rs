@@ -429,6 +429,7 @@ impl RunProgress {
         let run = ObservedRun {
             log: self.log.clone(),
             name: self.name.clone(),
+            is_complete: true,
             // amounts are used as they are, whatever the input
             input_mb: 1.0,
             sources: Vec::new(),

@@ -36,7 +36,7 @@ const DATA_MATTERS_MB: f64 = 1.0;
 ///
 /// # Errors
 ///
-/// [`FitError::NoLog`], and [`FitError::OtherJob`] if the runs have different stages.
+/// [`FitError::NoLog`], [`FitError::OtherJob`] if the runs have different stages, and [`FitError::Incomplete`] if no run is complete.
 pub fn fit_stages(runs: &[ObservedRun]) -> Result<FittedStages, FitError> {
     fit_stages_alongside(runs, &[])
 }
@@ -46,7 +46,7 @@ pub fn fit_stages(runs: &[ObservedRun]) -> Result<FittedStages, FitError> {
 ///
 /// # Errors
 ///
-/// [`FitError::NoLog`], and [`FitError::OtherJob`] if the runs have different stages.
+/// [`FitError::NoLog`], [`FitError::OtherJob`] if the runs have different stages, and [`FitError::Incomplete`] if no run is complete.
 pub fn fit_stages_alongside(runs: &[ObservedRun], others: &[ObservedRun]) -> Result<FittedStages, FitError> {
     if runs.is_empty() {
         return Err(FitError::NoLog);
@@ -77,7 +77,7 @@ pub fn fit_stages_alongside(runs: &[ObservedRun], others: &[ObservedRun]) -> Res
         run: spread(&fit.factors),
         sharing: Some(Sharing { start_s: fit.start_s(), ..sharing }),
         measured_range: Some(seen_of(runs)),
-        proof: runs.iter().map(logged).collect(),
+        proof: runs.iter().filter(|run| run.is_complete).map(logged).collect(),
         stage: stages.iter().map(|stage| stage.spec.clone()).collect(),
         ..StagePlan::default()
     };
@@ -90,7 +90,7 @@ pub fn fit_stages_alongside(runs: &[ObservedRun], others: &[ObservedRun]) -> Res
         hosts: run.hosts,
         sources_mb: run.sources.iter().map(|source| source.mb).collect(),
         tasks: run.stages.iter().map(|stage| stage.tasks.len()).sum(),
-        job_s: run.job_s,
+        job_s: run.is_complete.then_some(run.job_s),
         factor: *factor,
         weight: *weight,
         model_s: None,
@@ -335,7 +335,8 @@ fn spread(factors: &[f64]) -> RunSpread {
 /// Returns the geometric mean of a time between stages over runs, each divided by its run's factor.
 fn usual_gap(runs: &[ObservedRun], factors: &[f64], gap: impl Fn(&ObservedRun) -> f64) -> f64 {
     let log = |(run, factor): (&ObservedRun, &f64)| (gap(run).max(SHORTEST_S) / factor).ln();
-    (runs.iter().zip(factors).map(log).sum::<f64>() / runs.len() as f64).exp()
+    let complete: Vec<f64> = runs.iter().zip(factors).filter(|(run, _)| run.is_complete).map(log).collect();
+    (complete.iter().sum::<f64>() / complete.len() as f64).exp()
 }
 
 fn size_of(runs: &[ObservedRun], factors: &[f64]) -> JobSize {
@@ -516,6 +517,7 @@ mod tests {
         ObservedRun {
             log: format!("{input_mb} MB"),
             name: "made".into(),
+            is_complete: true,
             input_mb,
             sources: Vec::new(),
             executors: 2,

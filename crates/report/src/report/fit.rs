@@ -250,7 +250,7 @@ impl FitReport {
                 count("executors", run.executors.into()).into(),
                 count("hosts", run.hosts.into()).into(),
                 count("tasks", run.tasks as u64).into(),
-                number("job_s", run.job_s, "s", 0.01).into(),
+                run.job_s.map(|job_s| number("job_s", job_s, "s", 0.01)).into(),
                 run.model_s.map(|model_s| number("model_s", model_s, "s", 0.01)).into(),
                 number("factor", run.factor, "", 0.01).into(),
                 number("weight", run.weight, "", 0.1).into(),

@@ -51,7 +51,9 @@ pub fn estimate_stages(
 /// The errors of [`estimate_stages`].
 pub fn check_stages(fitted: &mut FittedStages, watch: &dyn Watch) -> Result<OwnRun, StudyError> {
     let own_run = own_run_of_stages(&fitted.plan, watch)?;
-    for (run, found) in fitted.runs.iter_mut().zip(&own_run.runs) {
+    // a run that is not complete proves nothing
+    let complete = fitted.runs.iter_mut().filter(|run| run.job_s.is_some());
+    for (run, found) in complete.zip(&own_run.runs) {
         run.model_s = Some(found.model_s);
     }
     Ok(own_run)
