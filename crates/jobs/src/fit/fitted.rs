@@ -34,6 +34,12 @@ pub struct FittedRun {
     /// Executors.
     #[serde(default)]
     pub executors: u32,
+    /// Time for which executors were there, summed over the executors \[s\].
+    #[serde(default)]
+    pub executor_s: f64,
+    /// The number of executors from each time \[s\] after the first submission on; empty if it did not change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub executors_over_time: Vec<[f64; 2]>,
     /// Hosts shared by the executors.
     #[serde(default)]
     pub hosts: u32,

@@ -23,8 +23,10 @@ pub(super) struct Fitting<'a> {
 
 impl Fitting<'_> {
     pub(super) fn notes(&self) -> Vec<String> {
-        let of_log =
-            |run: &ObservedRun| run.notes.iter().map(|note| format!("{}: {note}", run.log)).collect::<Vec<_>>();
+        let of_log = |run: &ObservedRun| {
+            let own = run.notes.iter().cloned().chain(run.changing_executors());
+            own.map(|note| format!("{}: {note}", run.log)).collect::<Vec<_>>()
+        };
         let mut notes: Vec<String> = self.runs.iter().flat_map(of_log).collect();
         notes.extend(self.about_runs());
         notes.extend(self.about_growth());

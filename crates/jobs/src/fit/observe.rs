@@ -6,10 +6,12 @@ use std::collections::BTreeMap;
 use crate::fit::memory::{executor_memory_mb, memory_per_mb};
 use crate::fit::replay_policies::speculation_of;
 use crate::fit::sources::{Reading, Source, sources};
-use crate::fit::workers::{free_at, workers_of};
+use crate::fit::workers::{executors_over_time, free_at, workers_of};
 use crate::stages::SpeculativeCopies;
 use crate::trace::{Attempt, Format, Job, JobTrace, Metric, Moment, Stage, StageId};
 
+/// Mean number of executors, as a share of their greatest number, below which a note says that their number changed.
+const STEADY: f64 = 0.9;
 /// Bytes per MB.
 const MB: f64 = 1_048_576.0;
 
@@ -153,6 +155,8 @@ pub struct ObservedRun {
     pub sources: Vec<Source>,
     /// Maximum number of executors that ran tasks simultaneously.
     pub executors: u32,
+    /// The number of executors from each time \[s\] after the first submission of a job on, in ascending order; the first time is 0.
+    pub executors_over_time: Vec<[f64; 2]>,
     /// Tasks that an executor runs at a time.
     pub cores: u32,
     /// Hosts shared by the executors.
@@ -175,6 +179,29 @@ pub struct ObservedRun {
     pub stages: Vec<ObservedStage>,
     /// Oddities.
     pub notes: Vec<String>,
+}
+
+impl ObservedRun {
+    /// Returns the time for which executors were there, summed over the executors \[s\]: what the run cost.
+    pub fn executor_s(&self) -> f64 {
+        let steps = &self.executors_over_time;
+        let ends = steps.iter().skip(1).map(|step| step[0]).chain([self.job_s]);
+        steps.iter().zip(ends).map(|([from_s, count], to_s)| count * (to_s - from_s).max(0.0)).sum()
+    }
+
+    /// Returns a note if executors joined or left during the run, after the first had started.
+    pub(super) fn changing_executors(&self) -> Option<String> {
+        let first_s = self.executors_over_time.iter().find(|step| step[1] > 0.0)?[0];
+        let most = self.executors_over_time.iter().map(|step| step[1]).fold(0.0, f64::max);
+        let mean = self.executor_s() / (self.job_s - first_s);
+        (mean < STEADY * most).then(|| {
+            format!(
+                "executors joined or left during the run: {mean:.1} on average, at most {most}, {:.0} s of executors in all; the model has {} all the time",
+                self.executor_s(),
+                self.executors
+            )
+        })
+    }
 }
 
 /// A stage while the graph is built.
@@ -235,6 +262,7 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
         input_mb,
         sources,
         executors: workers.executors,
+        executors_over_time: executors_over_time(trace, id, start, end),
         cores: workers.cores,
         hosts: workers.hosts,
         start_s,

@@ -434,6 +434,7 @@ impl RunProgress {
             input_mb: 1.0,
             sources: Vec::new(),
             executors: self.executors.max(1),
+            executors_over_time: Vec::new(),
             cores: self.cores,
             hosts: self.hosts.max(1),
             start_s: self.start_s,
@@ -525,19 +526,27 @@ pub(super) mod tests {
 
         /// Adds an event without further content at a time.
         pub(in crate::fit) fn look(&mut self, at_s: f64) {
+            self.executor("late", at_s, at_s);
+        }
+
+        /// Adds an executor from one time to another.
+        pub(in crate::fit) fn executor(&mut self, id: &str, from_s: f64, to_s: f64) {
             self.0.push(format!(
-                r#"{{"Event":"SparkListenerExecutorAdded","Timestamp":{},"Executor ID":"late","Executor Info":{{"Host":"h0","Total Cores":1}}}}"#,
-                ms(at_s)
+                r#"{{"Event":"SparkListenerExecutorAdded","Timestamp":{},"Executor ID":"{id}","Executor Info":{{"Host":"h0","Total Cores":1}}}}"#,
+                ms(from_s)
             ));
             self.0.push(format!(
-                r#"{{"Event":"SparkListenerExecutorRemoved","Timestamp":{},"Executor ID":"late","Removed Reason":"test"}}"#,
-                ms(at_s)
+                r#"{{"Event":"SparkListenerExecutorRemoved","Timestamp":{},"Executor ID":"{id}","Removed Reason":"test"}}"#,
+                ms(to_s)
             ));
         }
 
+        pub(in crate::fit) fn text(&self) -> String {
+            self.0.join("\n")
+        }
+
         pub(in crate::fit) fn progress(&self) -> RunProgress {
-            let text = self.0.join("\n");
-            let trace = read_bytes("made", text.as_bytes(), &ReadOptions::default(), &Unwatched).unwrap();
+            let trace = read_bytes("made", self.text().as_bytes(), &ReadOptions::default(), &Unwatched).unwrap();
             observe_progress(&trace, None).unwrap()
         }
     }

@@ -87,6 +87,12 @@ pub fn fit_stages_alongside(runs: &[ObservedRun], others: &[ObservedRun]) -> Res
         input_mb: run.input_mb,
         slots: run.executors * run.cores,
         executors: run.executors,
+        executor_s: run.executor_s(),
+        executors_over_time: if run.executors_over_time.len() > 1 {
+            run.executors_over_time.clone()
+        } else {
+            Vec::new()
+        },
         hosts: run.hosts,
         sources_mb: run.sources.iter().map(|source| source.mb).collect(),
         tasks: run.stages.iter().map(|stage| stage.tasks.len()).sum(),
@@ -518,6 +524,7 @@ mod tests {
             log: format!("{input_mb} MB"),
             name: "made".into(),
             is_complete: true,
+            executors_over_time: vec![[0.0, 2.0]],
             input_mb,
             sources: Vec::new(),
             executors: 2,

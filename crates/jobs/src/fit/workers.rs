@@ -45,6 +45,31 @@ pub(super) fn workers_of(trace: &JobTrace, id: ApplicationId) -> Workers {
     Workers { executors, cores, hosts: whole(hosts as i64).min(executors) }
 }
 
+/// Returns how many executors an application had: from each time \[s\] after `start` on, in ascending order up to `end`; the first time is 0.
+pub(super) fn executors_over_time(trace: &JobTrace, id: ApplicationId, start: Moment, end: Moment) -> Vec<[f64; 2]> {
+    let since = |moment: Moment| moment.max(start).seconds_since(start);
+    let own = trace.executors.iter().filter(|executor| executor.application == id);
+    let own = own.filter(|executor| executor.removed.is_none_or(|removed| removed > start));
+    let mut changes: Vec<(f64, f64)> = Vec::new();
+    for executor in own {
+        changes.push((executor.added.map_or(0.0, since), 1.0));
+        changes.extend(executor.removed.map(|removed| (since(removed), -1.0)));
+    }
+    changes.retain(|(at_s, _)| *at_s < since(end));
+    changes.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut steps = vec![[0.0, 0.0]];
+    for (at_s, change) in changes {
+        let [last_s, count] = steps[steps.len() - 1];
+        if at_s > last_s {
+            steps.push([at_s, count + change]);
+        } else {
+            let last = steps.len() - 1;
+            steps[last][1] += change;
+        }
+    }
+    steps
+}
+
 /// Returns the mean number of simultaneous tasks of the executor with the greatest such mean. Times at which an executor
 /// ran no task do not count.
 fn at_once(trace: &JobTrace, used: &BTreeSet<ExecutorId>) -> f64 {
@@ -85,4 +110,31 @@ pub(super) fn free_at(first: &Attempt, submitted: Moment, cores: u32, trace: &Jo
             && attempt.finish().is_some_and(|to| to.microseconds() >= at)
     });
     Some(if running.count() >= cores as usize { submitted.max(freed) } else { submitted })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fit::observe::observe;
+    use crate::fit::progress::tests::SyntheticLog;
+    use crate::trace::{ReadOptions, read_bytes};
+    use crate::watch::Unwatched;
+
+    /// Two executors from before the job on, and one from 3 s to 5 s of its 10 s: 22 s in all.
+    #[test]
+    fn executors_are_counted_as_long_as_they_are_there() {
+        let mut made = SyntheticLog::new(2);
+        made.job(0, 0.0, &[(0, 2, &[])]);
+        made.submit(0.0, (0, 2, &[]));
+        made.task([0, 0, 0], 0.0, Some((10.0, "Success")));
+        made.task([0, 1, 1], 0.0, Some((10.0, "Success")));
+        made.executor("late", 3.0, 5.0);
+        made.end_job(0, 10.0);
+        let trace = read_bytes("made", made.text().as_bytes(), &ReadOptions::default(), &Unwatched).unwrap();
+        let run = observe(&trace, Some(1.0)).unwrap();
+        assert_eq!(run.executors_over_time, [[0.0, 2.0], [3.0, 3.0], [5.0, 2.0]]);
+        assert_eq!((run.executors, run.executor_s()), (2, 22.0));
+        // 2.2 of 3
+        let told = run.changing_executors().unwrap();
+        assert!(told.contains("2.2 on average, at most 3, 22 s of executors in all; the model has 2"), "{told}");
+    }
 }

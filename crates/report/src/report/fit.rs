@@ -124,6 +124,7 @@ impl Report for FitReport {
         document.table(self.stage_table());
         document.figure(self.times());
         document.table(self.run_table());
+        document.table(self.executors_table());
         document.table(self.sharing_table());
         document.table(notes_table("Not determined by the logs", &self.notes));
         document
@@ -255,6 +256,31 @@ impl FitReport {
                 number("factor", run.factor, "", 0.01).into(),
                 number("weight", run.weight, "", 0.1).into(),
             ]);
+        }
+        cut(table)
+    }
+
+    /// Returns the executors of runs in which their number changed.
+    fn executors_table(&self) -> Table {
+        let note = "The number of executors from each time on, counted from the submission of the first job. Executor time: the time for which executors were there, summed over the executors.";
+        let columns = [
+            Column::new("log"),
+            Column::new("executor time").unit("s").key("run_executor_time"),
+            Column::new("from").unit("s").key("from"),
+            Column::new("executors").key("executors"),
+        ];
+        let mut table = Table::new("Executors over time", note, columns);
+        for (i, run) in self.runs.iter().enumerate() {
+            for (k, [from_s, count]) in run.executors_over_time.iter().enumerate() {
+                let at = |part: usize| format!("/runs/{i}/executors_over_time/{k}/{part}");
+                let all = Number::new(format!("/runs/{i}/executor_s"), run.executor_s, "s").rounded(0.1);
+                table.rows.push(vec![
+                    if k == 0 { run.log.clone() } else { String::new() }.into(),
+                    (k == 0).then_some(all).into(),
+                    Number::new(at(0), *from_s, "s").rounded(0.01).into(),
+                    Number::new(at(1), *count, "").rounded(0.5).into(),
+                ]);
+            }
         }
         cut(table)
     }
