@@ -7,7 +7,7 @@ use tailspn::plan::{JobPlan, PlanOption, Planning as _};
 use tailspn::report::{OptimizeReport, optimize_report, sizing_report};
 use tailspn::sweep::Axis;
 
-use crate::cli::args::{FitArgs, OptimizeArgs, PrintArgs};
+use crate::cli::args::{FitArgs, OptimizeArgs};
 use crate::cli::exit::Exit;
 use crate::cli::fit::plan_of;
 use crate::cli::kinds::{Optimized, optimized};
@@ -18,9 +18,6 @@ use crate::cli::plan::{PlanText, keys_of, only_whatif, options_refused};
 use crate::cli::proof::proved;
 use crate::cli::study::{study_failure, tell_warnings};
 use crate::cli::watch::{Progress, catch_interrupt};
-
-/// Level of the intervals of a fit, which are not printed.
-const LEVEL: f64 = 0.95;
 
 /// Searches the configurations of a plan, or the sizes of a job.
 pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -57,16 +54,9 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Fail
 /// Returns the arguments of `fit` for the logs.
 fn fit_args(args: &OptimizeArgs) -> FitArgs {
     FitArgs {
-        logs: args.inputs.clone(),
-        alongside: Vec::new(),
-        beside: Vec::new(),
-        output: None,
-        force: false,
         input_size: args.log_input_size.clone(),
         job: args.job.clone(),
-        level: LEVEL,
-        limits: args.limits.clone(),
-        print: PrintArgs::default(),
+        ..FitArgs::of_logs(args.inputs.clone(), &args.limits)
     }
 }
 

@@ -33,6 +33,8 @@ impl ProgressDisplay {
     }
 }
 
+/// Problems that are printed of one file.
+const MOST_PROBLEMS: usize = 10;
 /// Text width if the terminal's width is unknown, in columns.
 const WIDTH: usize = 80;
 
@@ -202,7 +204,7 @@ impl Terminal {
         }
     }
 
-    /// Prints problems, each with the text that it refers to.
+    /// Prints the first problems, each with the text that it refers to: a file of another kind has one on every line.
     pub(crate) fn problems(&self, notes: &[Note]) {
         let theme = match (self.unicode, self.colour_err) {
             (true, true) => GraphicalTheme::unicode(),
@@ -211,12 +213,15 @@ impl Terminal {
             (false, false) => GraphicalTheme::none(),
         };
         let handler = GraphicalReportHandler::new_themed(theme).with_width(WIDTH).with_links(false);
-        for note in notes {
+        for note in notes.iter().take(MOST_PROBLEMS) {
             let mut text = String::new();
             if handler.render_report(&mut text, note).is_err() {
                 text = format!("{note}\n");
             }
             self.say(text.trim_start_matches('\n'));
+        }
+        if notes.len() > MOST_PROBLEMS {
+            self.say(&format!("and {} more problems\n", notes.len() - MOST_PROBLEMS));
         }
     }
 

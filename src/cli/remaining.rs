@@ -10,12 +10,12 @@ use tailspn::plan::{DataSize, JobPlan};
 use tailspn::remaining::{RemainingSettings, remaining};
 use tailspn::report::{RemainingBasis, RemainingReport, remaining_report};
 use tailspn::stages::StagePlan;
-use tailspn::trace::{JobTrace, ReadOptions, WarningKind, log_format};
+use tailspn::trace::{JobTrace, ReadOptions, WarningKind, is_log};
 use tailspn::watch::{Unwatched, Watch};
 
-use crate::cli::args::RemainingArgs;
+use crate::cli::args::{FitArgs, RemainingArgs};
 use crate::cli::exit::Exit;
-use crate::cli::fit::refused;
+use crate::cli::fit::{plan_of, refused};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::plan::PlanText;
@@ -33,8 +33,14 @@ const SHARE: u32 = 10;
 
 /// Predicts once or, with `--follow`, repeatedly while the log grows.
 pub(crate) fn run(args: &RemainingArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    let plan = args.plan.as_deref().map(|path| read_plan(path, terminal)).transpose()?;
     catch_interrupt(terminal);
+    let plan = match &args.plan {
+        Some(path) => {
+            let Some(plan) = read_plan(path, args, terminal)? else { return Ok(Exit::Interrupted) };
+            Some(plan)
+        }
+        None => None,
+    };
     if args.follow {
         return follow(args, plan.as_ref(), terminal);
     }
@@ -46,16 +52,18 @@ pub(crate) fn run(args: &RemainingArgs, terminal: &Terminal) -> Result<Exit, Fai
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
 }
 
-/// Reads the plan of stages from a file.
-fn read_plan(path: &Path, terminal: &Terminal) -> Result<StagePlan, Failure> {
+/// Reads the plan of stages from a file, or fits it to the log of another run. None after Ctrl-C.
+fn read_plan(path: &Path, args: &RemainingArgs, terminal: &Terminal) -> Result<Option<StagePlan>, Failure> {
     let needed = "`tailspn fit LOG... -o PLAN.toml` makes a plan of stages from Spark event logs";
-    if let Some(format) = log_format(path) {
-        let message = format!("`{}` is {}, but `--plan` needs a plan", path.display(), format.text());
-        return Err(Failure::helped(Exit::Model, message, needed));
-    }
-    let text = PlanText::read(path, terminal)?;
-    match text.job(terminal)? {
-        JobPlan::Stages(plan) => Ok(*plan),
+    let plan = if is_log(path) || path.is_dir() {
+        let fit = FitArgs::of_logs(vec![path.to_owned()], &args.limits);
+        let Some(plan) = plan_of(&fit, terminal)? else { return Ok(None) };
+        plan
+    } else {
+        PlanText::read(path, terminal)?.job(terminal)?
+    };
+    match plan {
+        JobPlan::Stages(plan) => Ok(Some(*plan)),
         other => Err(Failure::helped(
             Exit::Model,
             format!("`remaining` cannot use a plan of {}", other.described_by()),
@@ -67,9 +75,11 @@ fn read_plan(path: &Path, terminal: &Terminal) -> Result<StagePlan, Failure> {
 fn failure(error: &StudyError) -> Failure {
     match error {
         StudyError::Log(error) => refused(error),
-        StudyError::TooEarly | StudyError::BetweenJobs => {
-            Failure::helped(Exit::Refused, error.to_string(), "add --plan PLAN.toml, made by `fit` from earlier runs")
-        }
+        StudyError::TooEarly | StudyError::BetweenJobs => Failure::helped(
+            Exit::Refused,
+            error.to_string(),
+            "add --plan with a plan that `fit` made from earlier runs, or with the log of an earlier run",
+        ),
         error => estimate_failure(error),
     }
 }

@@ -37,6 +37,10 @@ fn tells_what_is_left() {
     assert_shown!(run(&["--plan", "plan.toml", "--by", "8s", "--by", "12s"]));
     assert_shown!(run(&["--plan", "plan.toml", "--by", "8s", "--csv", "--level", "0.5"]));
     assert_shown!(run(&[]));
+    // the log of another run gives the plan that `fit` makes of it
+    let small = std::fs::canonicalize(SMALL).unwrap();
+    let plan_of = |plan: &str| run(&["--plan", plan, "--json", "--quiet"]);
+    assert_eq!(plan_of(small.to_str().unwrap()), plan_of("plan.toml").replace(SMALL, small.to_str().unwrap()));
     // the state of the log, not its file name, is what counts; the larger input makes it longer
     let larger = run(&["--plan", "plan.toml", "--input-size", "640M", "--json"]);
     assert!(larger.contains("\"kind\": \"remaining\"") && !larger.contains("by the 4 tasks"), "{larger}");

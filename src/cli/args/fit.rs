@@ -67,6 +67,22 @@ pub(crate) struct FitArgs {
 }
 
 impl FitArgs {
+    /// Returns the arguments that fit logs without options.
+    pub(crate) fn of_logs(logs: Vec<PathBuf>, limits: &LogArgs) -> Self {
+        Self {
+            logs,
+            alongside: Vec::new(),
+            beside: Vec::new(),
+            output: None,
+            force: false,
+            input_size: Vec::new(),
+            job: Vec::new(),
+            level: 0.95,
+            limits: limits.clone(),
+            print: PrintArgs::default(),
+        }
+    }
+
     /// Returns the logs of other programs.
     pub(crate) fn others(&self) -> impl Iterator<Item = &PathBuf> {
         self.alongside.iter().chain(&self.beside)

@@ -12,12 +12,15 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-With a plan, which `tailspn fit` makes from earlier runs of the program, the prediction covers the whole run. Without \
-a plan, it covers the jobs in progress, from the tasks that have finished so far; later jobs of the program are \
+With a plan, which `tailspn fit` makes from earlier runs of the program, or with the log of an earlier run, the \
+prediction covers the whole run. Without a plan, it covers the jobs in progress, from the tasks that have finished so far; later jobs of the program are \
 then not predicted. docs/remaining.md describes the model and its limits, docs/validation.md compares it with real runs.
 
 Examples:
     tailspn remaining app.inprogress --plan plan.toml --by 5m --by 10m
+
+    # from the log of an earlier run
+    tailspn remaining app.inprogress --plan small.gz
 
     # a new answer whenever the log grows; one line of JSON for each
     tailspn remaining app.inprogress --plan plan.toml --follow --json
@@ -32,8 +35,8 @@ Examples:
 pub(crate) struct RemainingArgs {
     /// Event log of a running Spark application, or the folder of a rolled log
     pub(crate) log: PathBuf,
-    /// Plan that `fit` made from other runs of the program
-    #[arg(long, value_name = "PLAN.toml", help_heading = "Question")]
+    /// Plan that `fit` made from other runs of the program, or the log of another run
+    #[arg(long, value_name = "PLAN.toml|LOG", help_heading = "Question")]
     pub(crate) plan: Option<PathBuf>,
     /// Input of the run, such as 10GB [default: computed from the number of tasks]
     #[arg(long, value_name = "SIZE", requires = "plan", allow_hyphen_values = true, help_heading = "Question")]

@@ -57,7 +57,7 @@ pub(super) fn compared<'a>(document: &mut Document<'a>, report: &'a WhatIfReport
         text: Number::measured("", &row.job_time_s, "s").text(),
         ..BarRow::default()
     };
-    document.table(times(report));
+    document.table(gain_and_price(report, words.energy));
     if !report.net.is_empty() {
         document.table(nets(report));
     }
@@ -101,18 +101,31 @@ fn fastest(report: &WhatIfReport) -> Option<Headline> {
     Some(Headline { of: Some(format!("policy {}", row.name)), mean, quantiles: [None, tail(0.95), tail(0.99)] })
 }
 
-fn times(report: &WhatIfReport) -> Table {
-    let note = format!("Changes are relative to `{}`, replication by replication.", report.baseline);
+/// Returns what each policy gains, beside what it costs.
+fn gain_and_price(report: &WhatIfReport, with_energy: bool) -> Table {
+    const KILO: f64 = 1e-3;
+    let note = format!(
+        "Changes are relative to `{}`, replication by replication. Killed: slot time of attempts that were killed.",
+        report.baseline
+    );
     let mut columns = vec![Column::new("policy"), Column::new("mean").unit("s").key("job_time")];
     let first = report.policies.first().map_or(&[][..], |row| &row.tails);
     let tail = |tail: &TailRow| quantile_name(tail.p);
-    columns.extend(first.iter().map(tail).map(|p| Column::new(&*p).unit("s").key(format!("job_time_{p}"))));
+    let last = first.len().saturating_sub(1);
+    // a terminal has room for one quantile beside the price
+    columns.extend(first.iter().map(tail).enumerate().map(|(t, p)| {
+        let show = if t > 0 && t == last { Show::Room } else { Show::Always };
+        Column::new(&*p).unit("s").key(format!("job_time_{p}")).show(show)
+    }));
     if let Some(deadline) = report.deadline_s {
         columns.push(Column::new(format!("within {} s", plain(deadline))).unit("%").key("done_by_deadline"));
     }
     columns.push(Column::new("change").unit("s").key("job_time_difference"));
-    columns.push(Column::new("change").unit("%").key("job_time_ratio"));
-    let mut table = Table::new("Job time", note, columns).level(report.level);
+    columns.push(Column::new("change").unit("%").key("job_time_ratio").show(Show::Room));
+    columns.push(Column::new("killed").unit("s").key("wasted_slot_time"));
+    let energy = if with_energy { Show::Always } else { Show::Csv };
+    columns.push(Column::new("energy").unit("kJ").key("energy").show(energy));
+    let mut table = Table::new("Gain and price", note, columns).level(report.level);
     for (i, row) in report.policies.iter().enumerate() {
         let at = format!("/policies/{i}");
         let mut cells: Vec<Cell> = vec![row.name.clone().into()];
@@ -124,6 +137,8 @@ fn times(report: &WhatIfReport) -> Table {
             cells.push(row.done_by_deadline.as_ref().map(|done| chance(format!("{at}/done_by_deadline"), done)).into());
         }
         cells.extend(changes(&format!("{at}/job_time_change"), row.job_time_change.as_ref(), "s", ("s", 1.0)));
+        cells.push(Number::measured(format!("{at}/wasted_slot_s"), &row.wasted_slot_s, "s").into());
+        cells.push(Number::measured(format!("{at}/energy_j"), &row.energy_j, "J").shown_in("kJ", KILO).into());
         table.rows.push(cells);
     }
     table
@@ -165,22 +180,18 @@ fn costs(report: &WhatIfReport, with_energy: bool) -> Table {
     let energy = if with_energy { Show::Always } else { Show::Csv };
     let columns = [
         Column::new("policy"),
-        Column::new("killed").unit("s").key("wasted_slot_time"),
         Column::new("copies").key("copies"),
         Column::new("won").key("copies_won"),
-        Column::new("energy").unit("kJ").key("energy").show(energy),
         Column::new("change").unit("kJ").key("energy_difference").show(if with_energy { Show::Room } else { energy }),
         Column::new("change").unit("%").key("energy_ratio").show(energy),
     ];
     let what = if with_energy { " and energy" } else { "" };
-    let note = "Killed: slot time of attempts that were killed. Won: copies that finished before their original.";
-    let mut table = Table::new(format!("Cost: slot time, copies{what}"), note, columns).level(report.level);
+    let note = "Won: copies that finished before their original.";
+    let mut table = Table::new(format!("Copies{what}"), note, columns).level(report.level);
     for (i, row) in report.policies.iter().enumerate() {
         let number = |name: &str, unit, value| Number::measured(format!("/policies/{i}/{name}"), value, unit);
-        let mut cells: Vec<Cell> =
-            vec![row.name.clone().into(), number("wasted_slot_s", "s", &row.wasted_slot_s).into()];
+        let mut cells: Vec<Cell> = vec![row.name.clone().into()];
         cells.extend([number("copies", "", &row.copies), number("copies_won", "", &row.copies_won)].map(Cell::from));
-        cells.push(number("energy_j", "J", &row.energy_j).shown_in("kJ", KILO).into());
         cells.extend(changes(&format!("/policies/{i}/energy_change"), row.energy_change.as_ref(), "J", ("kJ", KILO)));
         table.rows.push(cells);
     }
