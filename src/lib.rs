@@ -73,6 +73,7 @@ pub mod prelude;
 
 pub use error::Error;
 #[doc(inline)]
+pub use tailspn_common::explain;
 pub use tailspn_engine::{
     Problems, compile, estimate, fold, formats, net, query, rng, semantics, share, sim, watch, whole_file,
 };

@@ -12,7 +12,6 @@ use crate::cli::bench_nets::{Case, cases};
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
 use crate::cli::output::{ProgressDisplay, Terminal};
-use crate::cli::simulate::failure;
 use crate::cli::watch::{Progress, catch_interrupt};
 
 /// A number of replications that no measurement can finish.
@@ -75,7 +74,7 @@ fn ensemble(args: &BenchArgs, backend: Backend, wall: Duration) -> Ensemble {
 
 /// Runs a net for the time of a measurement; returns the speed and the adapter's name.
 fn measure(case: &Case, ensemble: &Ensemble, watch: &Progress) -> Result<(BenchSpeed, Option<String>), Failure> {
-    let found = replicate(&case.program, &case.question, ensemble, watch).map_err(|error| failure(&error))?;
+    let found = replicate(&case.program, &case.question, ensemble, watch)?;
     let from = &found.provenance;
     let device = from.placement.device.as_ref();
     let setup = device.map_or(Duration::ZERO, |device| device.times.setup);
@@ -118,7 +117,7 @@ fn measure_card(
             report.no_adapter = Some(error.to_string());
             return Ok(());
         }
-        Err(error) => return Err(failure(&error)),
+        Err(error) => return Err(error.into()),
     };
     let mut wall = args.seconds + ready;
     let (speed, name) = loop {

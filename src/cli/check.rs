@@ -8,7 +8,7 @@ use tailspn::report::{CheckReport, DifferenceRow, FileWarningRow, check_net, dif
 
 use crate::cli::args::{CheckArgs, NetArgs};
 use crate::cli::exit::Exit;
-use crate::cli::load::{Loaded, compile_failure, read_net};
+use crate::cli::load::{Loaded, read_net};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::values::ReadAs;
@@ -16,7 +16,7 @@ use crate::cli::values::ReadAs;
 /// Checks the net.
 pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let loaded = read_net(&args.net)?;
-    let report = check_net(&loaded.net).map_err(|error| compile_failure(&error))?;
+    let report = check_net(&loaded.net)?;
     let warnings = loaded.warnings.iter().map(|w| FileWarningRow { place: w.spot(), message: w.to_string() });
     let report = CheckReport {
         dialect: loaded.dialect.to_string(),

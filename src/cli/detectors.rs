@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use tailspn::cluster::PolicyPlan;
 use tailspn::cluster::detect::DetectorPlan;
-use tailspn::diagnose::detection::{DetectionError, RecordedRun, judge};
+use tailspn::diagnose::detection::{RecordedRun, judge};
 use tailspn::diagnose::long_tail::{History, Oddity, RULES, by_log, identify};
 use tailspn::fit::usual_policies_of;
 use tailspn::report::{detection_report, detectors_report};
@@ -35,8 +35,7 @@ pub(crate) fn run(args: &DetectorsArgs, terminal: &Terminal) -> Result<Exit, Fai
         args.usual.iter().map(|path| load(&log_of(path)?, &options, terminal)).collect::<Result<Vec<_>, _>>()?;
     let policies = policies(&runs, args, terminal)?;
     let recorded: Vec<RecordedRun<'_>> = runs.iter().map(|(trace, progress)| RecordedRun { trace, progress }).collect();
-    let judged = judge(&recorded, &Usual::from_runs(&usual), &policies, args.factor, args.level)
-        .map_err(|error| failure(&error))?;
+    let judged = judge(&recorded, &Usual::from_runs(&usual), &policies, args.factor, args.level)?;
     let identified: Vec<_> =
         RULES.iter().flat_map(|&rule| runs.iter().map(move |(trace, _)| identify(trace, rule))).collect();
     let names = |traces: &mut dyn Iterator<Item = &JobTrace>| -> Vec<String> {
@@ -146,12 +145,4 @@ fn policies(
         return Err(Failure::plain(Exit::Model, "the plan has no policy with a detector"));
     }
     Ok(policies)
-}
-
-fn failure(error: &DetectionError) -> Failure {
-    Failure::helped(
-        Exit::Trace,
-        error.to_string(),
-        "pass the log of a recorded job, or add runs without stragglers with --usual",
-    )
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use tailspn::diagnose::causes::{CauseSettings, LogCauses, NodeMap, PoolOptions, RootCauses, Rules, causes_of_log};
-use tailspn::diagnose::samples::{SampleError, SampleOptions, Samples, is_readable, read_samples};
+use tailspn::diagnose::samples::{SampleOptions, Samples, is_readable, read_samples};
 use tailspn::diagnose::{InputFindings, InputKind};
 use tailspn::report::{DiagnosisReport, diagnosis_report, diagnosis_svg};
 use tailspn::trace::{JobTrace, ReadOptions};
@@ -13,7 +13,7 @@ use crate::cli::diagnose_inputs::Inputs;
 use crate::cli::diagnose_more::{by_calls, by_progress};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note, Source};
-use crate::cli::output::{Terminal, reason};
+use crate::cli::output::Terminal;
 use crate::cli::pictures::{may_write_picture, write_picture};
 use crate::cli::trace::load;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
@@ -91,16 +91,7 @@ fn samples(inputs: &Inputs, args: &DiagnoseArgs, terminal: &Terminal) -> Result<
     // a binary file often lies next to the text that was made from it; without that text it is refused
     let readable: Vec<PathBuf> = inputs.samples.iter().filter(|path| is_readable(path)).cloned().collect();
     let paths = if readable.is_empty() { inputs.samples.clone() } else { readable };
-    read_samples(&paths, &options, &progress).map_err(refused)
-}
-
-fn refused(error: SampleError) -> Failure {
-    let (exit, message) = match &error {
-        SampleError::Io { file, source } => (Exit::Io, format!("cannot read `{file}`: {}", reason(source))),
-        _ => (Exit::Trace, error.to_string()),
-    };
-    let note = Note::problem(message);
-    Failure::new(exit, error.help().map_or(note.clone(), |help| note.with_help(help)))
+    Ok(read_samples(&paths, &options, &progress)?)
 }
 
 /// Returns the given map and clock offsets.

@@ -71,10 +71,9 @@ pub(super) fn by_calls(
         Some(profile) => {
             let progress = Progress::new(terminal.shows_progress(), "bytes");
             let (read, notes) =
-                read_nodes(&inputs.calls, Purpose::Judge(&profile), &profile.read_settings(), &progress)
-                    .map_err(syscalls::refused)?;
+                read_nodes(&inputs.calls, Purpose::Judge(&profile), &profile.read_settings(), &progress)?;
             let is_only = trace.is_none() && inputs.progress.is_empty();
-            InputFindings::of_calls(read, notes, &profile, trace, is_only).map_err(syscalls::refused)
+            Ok(InputFindings::of_calls(read, notes, &profile, trace, is_only)?)
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::cli::rare::{MOST_WALKS, below};
 use crate::cli::simulate::{end_of, times_s};
 use crate::cli::spn_gc::tell_phases;
 use crate::cli::straggler_values::Copies;
-use crate::cli::study::{estimate_failure, replications};
+use crate::cli::study::replications;
 use crate::cli::values::SparkSpeculation;
 
 /// Estimates the job.
@@ -80,7 +80,7 @@ fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &
     let effort = args.late_effort.map(|walks| below("--late-effort", walks, MOST_WALKS)).transpose()?;
     let late = effort.filter(|effort| *effort > 0).map(|effort| LateSettings { effort, level: args.run.level });
     let settings = EstimateSettings { method, fold: !args.no_fold, late };
-    let mut found = estimate_job(&plan, settings, &ensemble, &progress).map_err(|error| estimate_failure(&error))?;
+    let mut found = estimate_job(&plan, settings, &ensemble, &progress)?;
     drop(progress);
     tell_phases(&found.phases, terminal);
     found.own_run.is_trusted = args.trust.trust_misfit;
@@ -96,7 +96,7 @@ fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &
     if let (Some(path), Some(format)) = (&args.export, format) {
         let job = match found.net {
             Some(job) => job,
-            None => job_and_net(&plan).map_err(|error| estimate_failure(&error))?.1,
+            None => job_and_net(&plan)?.1,
         };
         export_to(&job.net, format, true, (path, args.force), terminal)?;
     }

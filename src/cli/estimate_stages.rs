@@ -17,7 +17,7 @@ use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::plan::options_refused;
 use crate::cli::simulate::end_of;
 use crate::cli::straggler_values::Copies;
-use crate::cli::study::{estimate_failure, replications};
+use crate::cli::study::replications;
 use crate::cli::values::SparkSpeculation;
 
 /// Estimates the job of a plan of stages.
@@ -43,7 +43,7 @@ pub(crate) fn run(plan: StagePlan, args: &EstimateArgs, terminal: &Terminal) -> 
         _ => ensemble,
     };
     let found = estimate_stages(plan, &ensemble, args.run.level, &progress);
-    let mut found = found.map_err(|error| estimate_failure(&error))?;
+    let mut found = found?;
     found.own_run.is_trusted = args.trust.trust_misfit;
     drop(progress);
     let report = stages_report(plan, &found, args.run.level);

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use tailspn::fit::{FitError, HadoopConf};
+use tailspn::fit::HadoopConf;
 use tailspn::job_time::{FitSettings, FittedModel, LogFit, LogFitError};
 use tailspn::plan::JobPlan;
 use tailspn::report::{fit_jobs_report, fit_report};
@@ -13,9 +13,8 @@ use tailspn::trace::ReadOptions;
 use crate::cli::args::FitArgs;
 use crate::cli::exit::Exit;
 use crate::cli::load::read_bytes;
-use crate::cli::notes::{Failure, Note};
+use crate::cli::notes::Failure;
 use crate::cli::output::{Terminal, may_write, write_file};
-use crate::cli::study::estimate_failure;
 use crate::cli::trace::{all_logs, load, tell_warnings};
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
@@ -76,19 +75,19 @@ fn model(args: &FitArgs, terminal: &Terminal) -> Result<Option<FittedModel>, Fai
     let inputs_mb: Vec<f64> = args.input_size.iter().map(|bytes| *bytes as f64 / MB).collect();
     if args.job.is_empty() && !inputs_mb.is_empty() && inputs_mb.len() != logs.len() {
         // before the logs are read
-        return Err(not_fitted(LogFitError::InputSizes { sizes: inputs_mb.len(), count: logs.len(), of: "logs" }));
+        return Err(LogFitError::InputSizes { sizes: inputs_mb.len(), count: logs.len(), of: "logs" }.into());
     }
     catch_interrupt(terminal);
     let mut fit = LogFit::new(FitSettings { inputs_mb, jobs: args.job.clone(), level: args.level });
     for log in &logs {
         let trace = log.load(terminal)?;
         tell_warnings(&trace, terminal);
-        fit.add(&log.name(), trace).map_err(not_fitted)?;
+        fit.add(&log.name(), trace)?;
     }
     if interrupted() {
         return Ok(None);
     }
-    fit.check(!confs.is_empty(), args.others().next().is_some()).map_err(not_fitted)?;
+    fit.check(!confs.is_empty(), args.others().next().is_some())?;
     match &confs[..] {
         [] => {}
         [path] => {
@@ -104,27 +103,12 @@ fn model(args: &FitArgs, terminal: &Terminal) -> Result<Option<FittedModel>, Fai
         if interrupted() {
             return Ok(None);
         }
-        fit.add_alongside(&trace).map_err(not_fitted)?;
+        fit.add_alongside(&trace)?;
     }
     let progress = Progress::new(terminal.shows_progress(), "replications");
-    let model = fit.fit(&progress).map_err(not_fitted);
+    let model = fit.fit(&progress);
     // an error of stopped work has no meaning
-    if interrupted() { Ok(None) } else { model.map(Some) }
-}
-
-/// Explains why there is no model.
-fn not_fitted(error: LogFitError) -> Failure {
-    match error {
-        LogFitError::Fit(error) => refused(&error),
-        LogFitError::Check(error) => estimate_failure(&error),
-        LogFitError::SameRun { .. } => {
-            let help = "pass each run once; duplicates make intervals too narrow";
-            Failure::helped(Exit::Usage, error.to_string(), help)
-        }
-        LogFitError::Alongside => usage("`--alongside` applies only to Spark logs".to_owned()),
-        LogFitError::OnlyMapReduce => usage("a *_conf.xml and --job apply only to MapReduce logs".to_owned()),
-        other => usage(other.to_string()),
-    }
+    if interrupted() { Ok(None) } else { Ok(Some(model?)) }
 }
 
 fn usage(message: String) -> Failure {
@@ -138,20 +122,4 @@ fn is_conf(path: &Path) -> bool {
     path.is_file()
         && File::open(path).is_ok_and(|file| file.take(4096).read_to_end(&mut head).is_ok())
         && HadoopConf::is_meant(&head)
-}
-
-pub(crate) fn refused(error: &FitError) -> Failure {
-    let note = Note::problem(error.to_string());
-    let note = match error {
-        FitError::NoInput { .. } => {
-            note.with_help("add --input-size (in `optimize`: --log-input-size) once for each log")
-        }
-        FitError::Incomplete { .. } => {
-            note.with_help("add the log of a complete run; `tailspn remaining` predicts the end of a run in progress")
-        }
-        FitError::NotAStageGraph { .. } => note.with_help("`tailspn trace` reads other logs"),
-        FitError::SeveralJobs { .. } | FitError::NoSuchJob { .. } => note.with_help("select one with --job ID"),
-        _ => note,
-    };
-    Failure::new(Exit::Trace, note)
 }

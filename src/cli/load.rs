@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::Path;
 
-use tailspn::compile::{CompileError, Program, compile};
+use tailspn::compile::{Program, compile};
 use tailspn::formats::jani::{self, Property};
 use tailspn::formats::pipe::{self, Dialect, ReadOptions, Reading};
 use tailspn::formats::{Format, options_beside, read_bytes as read_net_bytes, read_large};
@@ -190,13 +190,5 @@ fn replace_parameters(net: Net, values: &[(String, f64)]) -> Result<Net, Failure
 
 /// Compiles a net.
 pub(crate) fn compile_net(net: &Net) -> Result<Program, Failure> {
-    compile(net).map_err(|error| compile_failure(&error))
-}
-
-/// Explains why a net does not compile.
-pub(crate) fn compile_failure(error: &CompileError) -> Failure {
-    Failure {
-        exit: Exit::Model,
-        notes: error.iter().take(MOST_PROBLEMS).map(|problem| Note::problem(problem.to_string())).collect(),
-    }
+    Ok(compile(net)?)
 }

@@ -1,5 +1,6 @@
 //! Messages for the user: problems and warnings, with the text that they refer to.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,8 +9,11 @@ use miette::{
     Diagnostic, LabeledSpan, MietteError, MietteSpanContents, Severity, SourceCode, SourceSpan, SpanContents,
 };
 
+use tailspn::explain::{ErrorKind, Explain};
+
 use crate::cli::call::Problem;
 use crate::cli::exit::Exit;
+use crate::cli::watch::interrupted;
 
 /// Maximum length of a line that is printed whole; of a longer line, only the text near the position is printed.
 const LONGEST_LINE: usize = 140;
@@ -185,7 +189,34 @@ pub(crate) struct Failure {
     pub(crate) notes: Vec<Note>,
 }
 
+impl<E: Explain> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::of(&error)
+    }
+}
+
 impl Failure {
+    /// Returns what an error says, with its exit code and advice. Work that was stopped is interrupted rather than refused.
+    pub(crate) fn of(error: &dyn Explain) -> Self {
+        let exit = match error.kind() {
+            ErrorKind::Part => return Self::part(),
+            ErrorKind::Refused if interrupted() => Exit::Interrupted,
+            ErrorKind::Refused => Exit::Refused,
+            ErrorKind::Internal => Exit::Internal,
+            ErrorKind::Usage => Exit::Usage,
+            ErrorKind::Model => Exit::Model,
+            ErrorKind::Log => Exit::Trace,
+            ErrorKind::Gpu => Exit::Gpu,
+            ErrorKind::File => Exit::Io,
+        };
+        let mut notes: Vec<Note> = error.problems().into_iter().map(Note::problem).collect();
+        // advice on what the program that was stopped could not do has no meaning
+        if let Some(last) = notes.last_mut().filter(|_| exit != Exit::Interrupted) {
+            last.help = error.help().map(Cow::into_owned);
+        }
+        Self { exit, notes }
+    }
+
     /// Returns a failure with one problem.
     pub(crate) fn new(exit: Exit, note: Note) -> Self {
         Self { exit, notes: vec![note] }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use tailspn::answer::phases_if_possible;
 use tailspn::net::Net;
 use tailspn::report::{NetSummary, RareReport, RareSettings, Subject};
-use tailspn::sim::{RareError, RareEvent, Splitting};
+use tailspn::sim::{RareEvent, Splitting};
 use tailspn::watch::TimeLimit;
 
 use crate::cli::args::RareArgs;
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &RareArgs, terminal: &Terminal) -> Result<Exit, Failure>
         fold: !args.no_fold,
         watch: &watch,
     };
-    let found = settings.run(&net, &event).map_err(|error| failure(&error))?;
+    let found = settings.run(&net, &event)?;
     drop(progress);
     let settings = RareSettings {
         goal: &args.until,
@@ -96,21 +96,4 @@ fn event(net: &Net, args: &RareArgs) -> Result<RareEvent, Failure> {
             "use --beyond T for a late end of the net, or --until EXPR with --within T or --avoid EXPR for a goal",
         )),
     }
-}
-
-fn failure(error: &RareError) -> Failure {
-    let exit = if interrupted() { Exit::Interrupted } else { Exit::Refused };
-    let help = match error {
-        RareError::Unlimited => "add --within T, --avoid EXPR, or both; --beyond T gives the complement of --within T",
-        RareError::NoImportance => "add --importance EXPR, such as the minimum of the token counts that must grow",
-        RareError::NoWay { .. } => {
-            "increase --effort N; --importance EXPR should grow with every step towards the goal"
-        }
-        RareError::Delays => "`tailspn simulate` supports any delays",
-        RareError::Stopped => "increase --max-time, or reduce --effort",
-        RareError::Compile(_) | RareError::Run(_) => return Failure::plain(Exit::Model, error.to_string()),
-        _ => return Failure::plain(exit, error.to_string()),
-    };
-    let exit = if matches!(error, RareError::Unlimited | RareError::NoImportance) { Exit::Usage } else { exit };
-    Failure::helped(exit, error.to_string(), help)
 }

@@ -15,11 +15,10 @@ use tailspn::watch::{Unwatched, Watch};
 
 use crate::cli::args::{FitArgs, RemainingArgs};
 use crate::cli::exit::Exit;
-use crate::cli::fit::{plan_of, refused};
+use crate::cli::fit::plan_of;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::plan::PlanText;
-use crate::cli::study::estimate_failure;
 use crate::cli::trace::load;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
@@ -47,7 +46,7 @@ pub(crate) fn run(args: &RemainingArgs, terminal: &Terminal) -> Result<Exit, Fai
     let progress = Progress::new(terminal.shows_progress(), "replications");
     let report = answer(&args.log, args, plan.as_ref(), terminal, &progress)?;
     drop(progress);
-    let report = report.map_err(|error| failure(&error))?;
+    let report = report?;
     terminal.report(&report, &args.print)?;
     Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
 }
@@ -72,18 +71,6 @@ fn read_plan(path: &Path, args: &RemainingArgs, terminal: &Terminal) -> Result<O
     }
 }
 
-fn failure(error: &StudyError) -> Failure {
-    match error {
-        StudyError::Log(error) => refused(error),
-        StudyError::TooEarly | StudyError::BetweenJobs => Failure::helped(
-            Exit::Refused,
-            error.to_string(),
-            "add --plan with a plan that `fit` made from earlier runs, or with the log of an earlier run",
-        ),
-        error => estimate_failure(error),
-    }
-}
-
 /// Reads the log and prints the remaining time.
 fn answer(
     log: &Path,
@@ -95,7 +82,7 @@ fn answer(
     let trace = load(log, &ReadOptions::from(&args.limits), terminal)?;
     tell_warnings(&trace, terminal);
     let now_s = args.now.then(now_s);
-    let progress = observe_progress(&trace, now_s).map_err(|error| refused(&error))?;
+    let progress = observe_progress(&trace, now_s)?;
     let settings = RemainingSettings {
         replications: args.reps,
         seed: args.seed,
@@ -151,7 +138,7 @@ fn follow(args: &RemainingArgs, plan: Option<&StagePlan>, terminal: &Terminal) -
             Err(error @ (StudyError::TooEarly | StudyError::BetweenJobs)) => {
                 terminal.tell(&format!("note: {error}; waiting"));
             }
-            Err(error) => return Err(failure(&error)),
+            Err(error) => return Err(error.into()),
         }
         let pause = PAUSE.max(started.elapsed() * SHARE);
         let until = Instant::now() + pause;

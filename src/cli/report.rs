@@ -15,7 +15,6 @@ use crate::cli::load::{read_bytes, read_net};
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::pictures::{draw, may_draw};
-use crate::cli::study::store_failure;
 
 /// Maximum number of places and transitions of a net that is drawn.
 const MOST_DRAWN: usize = 300;
@@ -160,7 +159,7 @@ fn byte_of(text: &str, line: usize, column: usize) -> usize {
 fn sweep_of(folder: &Path) -> Result<AnyReport, Failure> {
     let stored = read_sweep(folder).map_err(|error| match error {
         StoreError::Foreign { .. } => Failure::plain(Exit::Model, error.to_string()),
-        error => store_failure(&error),
+        error => error.into(),
     })?;
     let plan = SweepPlan::from_toml(&stored.header.plan).map_err(|error| {
         Failure::plain(Exit::Model, format!("the plan in `{}` is not valid: {error}", folder.display()))

@@ -5,18 +5,15 @@ use tailspn::report::{
     AnswerBy, AnswerMethod, ExactBy, LongRunLength, NetSimulation, SimulateError, SimulatedNet, SimulationQuestion,
     SimulationReport, SimulationSettings, SteadyReport, UsedMethod, count, counted,
 };
-use tailspn::share::ShareError;
 use tailspn::sim::{
-    Backend, BatchAverages, Ending, Ensemble, Goal, Quantity, Question, Run, RunError, SimulationError, SteadyError,
-    SteadyRunError, Target,
+    Backend, BatchAverages, Ending, Ensemble, Goal, Quantity, Question, Run, SimulationError, SteadyRunError, Target,
 };
 use tailspn::watch::TimeLimit;
 
 use crate::cli::args::{Method, SimulateArgs};
-use crate::cli::exact::answer_failure;
 use crate::cli::exit::Exit;
-use crate::cli::load::{compile_failure, read_net};
-use crate::cli::notes::{Failure, Note};
+use crate::cli::load::read_net;
+use crate::cli::notes::Failure;
 use crate::cli::output::{Terminal, may_write, write_file};
 use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::preparation::Preparation;
@@ -38,7 +35,7 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     let mut asked = ask(&loaded.net, &args.question)?;
     let targets = targets(args, &loaded.net, &mut asked)?;
     let settings = settings(args, &targets, terminal);
-    let simulation = NetSimulation::new(&loaded.net, &asked, &settings).map_err(|error| compile_failure(&error))?;
+    let simulation = NetSimulation::new(&loaded.net, &asked, &settings)?;
     catch_interrupt(terminal);
     preparation.end();
     if args.method != Method::Exact {
@@ -172,11 +169,11 @@ fn not_simulated(error: SimulateError, targets: &[Wanted]) -> Failure {
     match error {
         SimulateError::Compile(error)
         | SimulateError::Replications(SimulationError::Compile(error))
-        | SimulateError::LongRuns(SteadyRunError::Compile(error)) => compile_failure(&error),
-        SimulateError::Exact(error) => answer_failure(error),
+        | SimulateError::LongRuns(SteadyRunError::Compile(error)) => error.into(),
+        SimulateError::Exact(error) => error.into(),
         SimulateError::NeedsReplications(_) => refuse(error.to_string(), "use `--method simulate`"),
-        SimulateError::LongRuns(SteadyRunError::Steady(error)) => no_long_run(&error),
-        SimulateError::Replications(SimulationError::Run(error)) => failure(&error),
+        SimulateError::LongRuns(SteadyRunError::Steady(error)) => error.into(),
+        SimulateError::Replications(SimulationError::Run(error)) => error.into(),
         SimulateError::Replications(SimulationError::Endless { firings, goal }) => refuse(
             format!("the net does not stop: after {} firings it has not reached {goal}", count(firings.into())),
             "use --horizon T for a fixed time span, --steady for the long run, --until EXPR for another goal, or a larger --max-firings N",
@@ -194,54 +191,6 @@ fn not_simulated(error: SimulateError, targets: &[Wanted]) -> Failure {
         }
         other => Failure::plain(Exit::Internal, other.to_string()),
     }
-}
-
-fn no_long_run(error: &SteadyError) -> Failure {
-    let note = Note::problem(error.to_string());
-    match error {
-        SteadyError::Dead { .. } => {
-            Failure::new(Exit::Refused, note.with_help("without --steady, the result is the time to the dead marking"))
-        }
-        SteadyError::Fault(_) => Failure::new(Exit::Model, note),
-        SteadyError::Stopped if interrupted() => Failure::new(Exit::Interrupted, note),
-        SteadyError::Stopped => {
-            Failure::new(Exit::Refused, note.with_help("increase --max-time or reduce --steady-firings"))
-        }
-        _ => Failure::new(Exit::Refused, note),
-    }
-}
-
-/// Explains to the user why the simulation did not run.
-pub(crate) fn failure(error: &RunError) -> Failure {
-    match error {
-        RunError::Fault(fault) => Failure::plain(Exit::Model, fault.to_string()),
-        RunError::Engine { engine, reasons } => Failure::helped(
-            Exit::Refused,
-            format!("the {engine} engine cannot run this:\n{}", reasons.join("\n")),
-            "`--engine auto` selects the fastest engine that supports this",
-        ),
-        RunError::Horizon { .. } => Failure::plain(Exit::Refused, error.to_string()),
-        RunError::GpuUnfit { engine, reasons } => {
-            let message = format!("the {engine} GPU engine cannot run this:\n{}", reasons.join("\n"));
-            no_gpu(Note::problem(message))
-        }
-        RunError::Share(ShareError::NoNumber) => Failure::helped(
-            Exit::Usage,
-            error.to_string(),
-            "set the number of replications with --reps N instead of --rel-error",
-        ),
-        RunError::Share(error) => Failure::plain(Exit::Refused, error.to_string()),
-        RunError::GpuNotBuilt => Failure::plain(Exit::Gpu, error.to_string()),
-        #[cfg(feature = "gpu")]
-        RunError::Gpu(error) => no_gpu(Note::problem(error.to_string())),
-        other => Failure::plain(Exit::Internal, other.to_string()),
-    }
-}
-
-/// Returns the failure if no GPU can do what the command requires.
-pub(crate) fn no_gpu(note: Note) -> Failure {
-    let help = "`tailspn devices` lists the adapters; `--backend auto` uses one if possible, otherwise the CPU";
-    Failure::new(Exit::Gpu, note.with_help(help))
 }
 
 /// Returns the times of all replications that reached the goal as text, one per line, in the order of the

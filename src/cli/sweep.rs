@@ -15,7 +15,7 @@ use crate::cli::output::Terminal;
 use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::plan::{PlanText, keys_of};
 use crate::cli::proof::proved;
-use crate::cli::study::{store_failure, study_failure, tell_warnings};
+use crate::cli::study::{study_failure, tell_warnings};
 use crate::cli::sweep_events::Teller;
 use crate::cli::watch::{catch_interrupt, interrupted};
 
@@ -98,7 +98,7 @@ pub(crate) fn merge(args: &MergeArgs, terminal: &Terminal) -> Result<Exit, Failu
         ));
     };
     let stored = merge_shards(&args.shards, output).map_err(|error| match &error {
-        MergeError::Store(error) => store_failure(error),
+        MergeError::Store(error) => Failure::of(error),
         _ => Failure::plain(Exit::Refused, error.to_string()),
     })?;
     let plan = SweepPlan::from_toml(&stored.header.plan)

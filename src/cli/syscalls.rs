@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tailspn::diagnose::syscalls::{
     Buckets, DataFolders, DiagnosisSettings, ImprovedSettings, Method, Profile, Purpose, ReadSettings, Run,
-    StatisticalSettings, SyscallError, diagnose, read_run,
+    StatisticalSettings, diagnose, read_run,
 };
 use tailspn::report::{document_text, syscall_profile_document, syscalls_report, syscalls_svg};
 use tailspn_common::bounded;
@@ -13,7 +13,7 @@ use crate::cli::args::{
     SyscallDiagnoseArgs, SyscallMethod, SyscallProfileArgs, SyscallReadArgs, SyscallsArgs, SyscallsCommand,
 };
 use crate::cli::exit::Exit;
-use crate::cli::notes::{Failure, Note};
+use crate::cli::notes::Failure;
 use crate::cli::output::{Terminal, may_write, reason, write_file};
 use crate::cli::pictures::{may_write_picture, write_picture};
 use crate::cli::watch::{Progress, catch_interrupt};
@@ -107,13 +107,13 @@ pub(super) fn profile_in(path: &Path) -> Result<Profile, Failure> {
     let name = path.display().to_string();
     let text = bounded::read_text(path)
         .map_err(|error| Failure::plain(Exit::Io, format!("cannot read `{name}`: {}", reason(&error))))?;
-    Profile::parse(&text, &name).map_err(refused)
+    Ok(Profile::parse(&text, &name)?)
 }
 
 /// Reads a run.
 fn load(paths: &[String], purpose: Purpose<'_>, settings: &ReadSettings, terminal: &Terminal) -> Result<Run, Failure> {
     let progress = Progress::new(terminal.shows_progress(), "bytes");
-    read_run(paths, purpose, settings, &progress).map_err(refused)
+    Ok(read_run(paths, purpose, settings, &progress)?)
 }
 
 /// Prints warnings about a run.
@@ -126,17 +126,4 @@ fn tell_warnings(run: &Run, terminal: &Terminal) {
             terminal.tell(&format!("warning: {}:{}: {odd}", node.file, odd.line));
         }
     }
-}
-
-pub(super) fn refused(error: SyscallError) -> Failure {
-    let (exit, message) = match &error {
-        SyscallError::Io { file, source } => (Exit::Io, format!("cannot read `{file}`: {}", reason(source))),
-        SyscallError::TwoLogs { .. } => (Exit::Usage, error.to_string()),
-        SyscallError::BadProfile { .. } => (Exit::Model, error.to_string()),
-        SyscallError::NothingToJudge { .. } => (Exit::Refused, error.to_string()),
-        SyscallError::Stopped => (Exit::Interrupted, "stopped before all logs were read; no result".to_owned()),
-        _ => (Exit::Trace, error.to_string()),
-    };
-    let note = Note::problem(message);
-    Failure::new(exit, error.help().map_or(note.clone(), |help| note.with_help(help)))
 }

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use tailspn::report::{Picture, Report as _, trace_csv, trace_report, trace_svg};
 use tailspn::trace::analysis::Usual;
-use tailspn::trace::{JobTrace, ReadOptions, TraceError, logs_in, read, read_stream};
+use tailspn::trace::{JobTrace, ReadOptions, logs_in, read, read_stream};
 
 use crate::cli::args::TraceArgs;
 use crate::cli::exit::Exit;
-use crate::cli::notes::{Failure, Note};
-use crate::cli::output::{Terminal, reason};
+use crate::cli::notes::Failure;
+use crate::cli::output::Terminal;
 use crate::cli::pictures::{draw, may_draw, may_write_picture, write_picture};
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
 
@@ -86,7 +86,7 @@ pub(crate) fn load(path: &Path, options: &ReadOptions, terminal: &Terminal) -> R
         return load_stream("standard input", io::stdin().lock(), options, terminal);
     }
     let progress = Progress::new(terminal.shows_progress(), "bytes");
-    read(path, options, &progress).map_err(refused)
+    Ok(read(path, options, &progress)?)
 }
 
 /// Reads a log that can be read only once.
@@ -97,7 +97,7 @@ pub(crate) fn load_stream(
     terminal: &Terminal,
 ) -> Result<JobTrace, Failure> {
     let progress = Progress::new(terminal.shows_progress(), "bytes");
-    read_stream(name, stream, options, &progress).map_err(refused)
+    Ok(read_stream(name, stream, options, &progress)?)
 }
 
 /// One of the logs that a command reads.
@@ -132,7 +132,7 @@ pub(crate) fn all_logs(paths: &[&PathBuf], options: &ReadOptions) -> Result<Vec<
             all.push(choice);
             continue;
         }
-        let listed = logs_in(path).map_err(refused)?;
+        let listed = logs_in(path)?;
         if listed.len() < 2 {
             all.push(choice);
             continue;
@@ -143,13 +143,4 @@ pub(crate) fn all_logs(paths: &[&PathBuf], options: &ReadOptions) -> Result<Vec<
         }));
     }
     Ok(all)
-}
-
-fn refused(error: TraceError) -> Failure {
-    let (exit, message) = match &error {
-        TraceError::Io { file, source } => (Exit::Io, format!("cannot read `{file}`: {}", reason(source))),
-        _ => (Exit::Trace, error.to_string()),
-    };
-    let note = Note::problem(message);
-    Failure::new(exit, error.help().map_or(note.clone(), |help| note.with_help(help)))
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tailspn::StudyError;
 use tailspn::cluster::{Plan, Sweep};
-use tailspn::fit::{FitError, only_job};
+use tailspn::fit::only_job;
 use tailspn::job_time::OwnRun;
 use tailspn::plan::{JobPlan, PlanError, PlanProblem, Planning as _};
 use tailspn::report::{Report, WhatIfReport, log_what_if_report, what_if_report};
@@ -18,7 +18,6 @@ use crate::cli::output::Terminal;
 use crate::cli::pictures::{draw_report, may_draw, may_plot, may_write_picture};
 use crate::cli::plan::{PlanText, options_refused};
 use crate::cli::proof::proved;
-use crate::cli::study::too_little;
 use crate::cli::trace::{load, tell_warnings};
 use crate::cli::values::SweepAxis;
 use crate::cli::watch::{Progress, catch_interrupt, interrupted};
@@ -126,7 +125,7 @@ fn of_log(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<WhatIf, 
     let trace = load(log, &(&args.limits).into(), terminal)?;
     tell_warnings(&trace, terminal);
     let trace = match &args.job {
-        Some(job) => only_job(trace, job).map_err(|error| refused(&error))?,
+        Some(job) => only_job(trace, job)?,
         None => trace,
     };
     let mut study = WhatIf::of_log(&trace).map_err(failure)?;
@@ -157,23 +156,10 @@ fn values(axes: &[SweepAxis]) -> Sweep {
 /// Explains why there is no comparison.
 fn failure(error: StudyError) -> Failure {
     match error {
-        StudyError::Part => Failure::part(),
         StudyError::Options(PlanError { problems }) => {
             let told = |problem: &PlanProblem| Note::problem(format!("--sweep: {problem}"));
             Failure { exit: Exit::Usage, notes: problems.iter().map(told).collect() }
         }
-        StudyError::Log(error) => refused(&error),
-        StudyError::Model(message) => Failure::plain(Exit::Model, message),
-        StudyError::NoReplication => Failure::plain(too_little(), "stopped before the first replication was complete"),
-        error => Failure::plain(too_little(), error.to_string()),
+        error => error.into(),
     }
-}
-
-fn refused(error: &FitError) -> Failure {
-    let note = Note::problem(error.to_string());
-    let note = match error {
-        FitError::SeveralApplications { .. } => note.with_help("select one with --job ID"),
-        _ => note,
-    };
-    Failure::new(Exit::Trace, note)
 }

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
+use tailspn::explain::Explain as _;
 use tailspn::report::{CsvText, Look, Report as _, trace_csv, trace_report, trace_svg};
 use tailspn::trace::analysis::{Bound, CopyFate, Usual, bounds_of, copies, slots_of, stragglers, times_of};
 use tailspn::trace::{

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use assert_cmd::Command;
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder};
+use tailspn::explain::Explain as _;
 use tailspn::report::{Report as _, trace_report};
 use tailspn::trace::analysis::Usual;
 use tailspn::trace::{

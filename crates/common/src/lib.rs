@@ -1,5 +1,6 @@
 //! The code that all crates share:
 //!
+//! * [`explain`]: what an error means, and what to do;
 //! * [`watch`]: progress of long work;
 //! * [`share`]: division of work among processes;
 //! * [`order`]: order statistics;
@@ -8,7 +9,7 @@
 //! * [`threads`]: number of threads;
 //! * [`bounded`]: reading of files up to a limit.
 //!
-//! The crate `tailspn` re-exports the first three, as `tailspn::watch`, `tailspn::share` and through
+//! The crate `tailspn` re-exports the first four, as `tailspn::explain`, `tailspn::watch`, `tailspn::share` and through
 //! `tailspn::estimate`.
 
 #![forbid(unsafe_code)]
@@ -16,6 +17,7 @@
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "exact values are compared on purpose"))]
 
 pub mod bounded;
+pub mod explain;
 pub mod graph;
 pub mod order;
 pub mod share;

@@ -1,6 +1,9 @@
 //! Reason why a study has no result.
 
+use std::borrow::Cow;
 use std::ops::Range;
+
+use tailspn_common::explain::{ErrorKind, Explain};
 
 use crate::Problems;
 use crate::answer::AnswerError;
@@ -179,4 +182,60 @@ pub enum StudyError {
 
 fn first(reasons: &UnfitError) -> String {
     reasons.first().map_or_else(String::new, |reason| format!(": {reason}"))
+}
+
+impl Explain for StudyError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Part => ErrorKind::Part,
+            Self::Load(_)
+            | Self::Text(_)
+            | Self::Plan(_)
+            | Self::Model(_)
+            | Self::NoBisection
+            | Self::NoCopies(NoCopies::Job(_)) => ErrorKind::Model,
+            Self::Options(_) | Self::NoRanges | Self::TooFewReplications { .. } => ErrorKind::Usage,
+            Self::Estimate(_) | Self::Threads(_) | Self::Written(_) => ErrorKind::Internal,
+            Self::Run(error) => error.kind(),
+            Self::Batch(error) => error.kind(),
+            Self::Store(error) => error.kind(),
+            Self::Sensitivity(error) => error.kind(),
+            Self::Price(error) => error.kind(),
+            Self::Answer(error) => error.kind(),
+            Self::Log(error) => error.kind(),
+            _ => ErrorKind::Refused,
+        }
+    }
+
+    fn help(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::Run(error) => return error.help(),
+            Self::Batch(error) => return error.help(),
+            Self::Store(error) => return error.help(),
+            Self::Sensitivity(error) => return error.help(),
+            Self::Price(error) => return error.help(),
+            Self::Answer(error) => return error.help(),
+            Self::Log(error) => return error.help(),
+            Self::Endless { .. } => {
+                "set another goal with --until, or with `sweep.until` in a plan, such as \"#(done) >= 3\"".into()
+            }
+            Self::NotSchedule { .. } => "use --measure mean, or --method each with a plan".into(),
+            Self::NoRanges => {
+                "write a plan with `sweep.net` and axes with `from` and `to`; see docs/sensitivity.md".into()
+            }
+            Self::NoBisection => "set `faster = \"up\"` or `\"down\"`, or use `search = \"rising\"`".into(),
+            Self::NoExactTime { .. } => "use `--method simulate`, which does not have this limit".into(),
+            Self::TooEarly | Self::BetweenJobs => {
+                "add --plan with a plan that `fit` made from earlier runs, or with the log of an earlier run".into()
+            }
+            _ => return None,
+        })
+    }
+
+    fn problems(&self) -> Vec<String> {
+        match self {
+            Self::Answer(error) => error.problems(),
+            other => vec![other.to_string()],
+        }
+    }
 }

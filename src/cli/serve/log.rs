@@ -105,8 +105,8 @@ pub(crate) fn routes(log: Arc<Log>) -> Router {
 
 async fn start(State(log): State<Arc<Log>>) -> Response {
     apart(move || {
-        let trace = read(&current(&log.path), &ReadOptions::default(), &Unwatched)
-            .map_err(|error| Refusal::unanswerable(error.to_string()).with_help(error.help().map(str::to_owned)))?;
+        let trace =
+            read(&current(&log.path), &ReadOptions::default(), &Unwatched).map_err(|error| Refusal::of(&error))?;
         let usual = Usual::from_runs(&[]);
         // the page has the timeline already
         let report = TraceReport { timeline: None, ..trace_report(&trace, &usual) };

@@ -63,7 +63,7 @@ fn open(sources: &[PathBuf], terminal: &Terminal) -> Result<Vec<(String, Page)>,
     if sources.is_empty() {
         return Ok(vec![("the default job".to_owned(), Page::Job(Job::built_in()))]);
     }
-    let open = |path: &PathBuf| Ok((path.display().to_string(), Page::open(path, terminal)?));
+    let open = |path: &PathBuf| Page::open(path, terminal).map(|page| (path.display().to_string(), page));
     let mut pages: Vec<(String, Page)> = sources.iter().map(open).collect::<Result<_, _>>()?;
     let of_stages = |(_, page): &(String, Page)| match page {
         Page::Job(job) => job.plan_of_stages().map(Path::to_owned),

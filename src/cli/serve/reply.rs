@@ -4,11 +4,14 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use std::borrow::Cow;
+
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use tailspn::explain::Explain;
 use tailspn::report::{Part, html, read_json};
 
 use crate::cli::call::{Call, Output, Problem as Failed};
@@ -44,6 +47,11 @@ impl Refusal {
     /// Returns the refusal of a valid request that has no answer.
     pub(crate) fn unanswerable(message: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, message)
+    }
+
+    /// Returns the refusal of a valid request that has no answer, with what the error says and advises.
+    pub(crate) fn of(error: &dyn Explain) -> Self {
+        Self::unanswerable(error.problems().join("; ")).with_help(error.help().map(Cow::into_owned))
     }
 
     /// Returns the reason, in one sentence.

@@ -1,5 +1,9 @@
 //! Errors of a run.
 
+use std::borrow::Cow;
+
+use tailspn_common::explain::{ErrorKind, Explain};
+
 use crate::semantics::Fault;
 use crate::share::ShareError;
 #[cfg(feature = "gpu")]
@@ -13,7 +17,7 @@ pub enum RunError {
     #[error(transparent)]
     Fault(#[from] Fault),
     /// The requested engine cannot run this net or this question. Leave the choice to `auto`.
-    #[error("the {engine} engine cannot run this: {}", reasons.join("; "))]
+    #[error("the {engine} engine cannot run this:\n{}", reasons.join("\n"))]
     Engine {
         /// The requested engine.
         engine: &'static str,
@@ -37,7 +41,7 @@ pub enum RunError {
     #[error(transparent)]
     Gpu(#[from] GpuError),
     /// A GPU is required, but cannot run this net or answer this question. The CPU can.
-    #[error("the {engine} GPU engine cannot run this: {}", reasons.join("; "))]
+    #[error("the {engine} GPU engine cannot run this:\n{}", reasons.join("\n"))]
     GpuUnfit {
         /// Name of the engine.
         engine: &'static str,
@@ -48,3 +52,34 @@ pub enum RunError {
     #[error("this build has no GPU support; build it with the feature `gpu`, or use the CPU")]
     GpuNotBuilt,
 }
+
+impl Explain for RunError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Fault(_) => ErrorKind::Model,
+            Self::Engine { .. } | Self::Horizon { .. } => ErrorKind::Refused,
+            Self::Share(ShareError::NoNumber) => ErrorKind::Usage,
+            Self::Share(_) => ErrorKind::Refused,
+            Self::Threads(_) => ErrorKind::Internal,
+            #[cfg(feature = "gpu")]
+            Self::Gpu(_) => ErrorKind::Gpu,
+            Self::GpuUnfit { .. } | Self::GpuNotBuilt => ErrorKind::Gpu,
+        }
+    }
+
+    fn help(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::Engine { .. } => "`--engine auto` selects the fastest engine that supports this".into(),
+            Self::Share(ShareError::NoNumber) => {
+                "set the number of replications with --reps N instead of --rel-error".into()
+            }
+            #[cfg(feature = "gpu")]
+            Self::Gpu(_) => NO_GPU.into(),
+            Self::GpuUnfit { .. } => NO_GPU.into(),
+            _ => return None,
+        })
+    }
+}
+
+/// Advice if no GPU can do what is required.
+const NO_GPU: &str = "`tailspn devices` lists the adapters; `--backend auto` uses one if possible, otherwise the CPU";

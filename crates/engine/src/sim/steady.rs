@@ -4,10 +4,13 @@
 //! are the input of batch-means statistics. The first batches, which still depend on the initial
 //! marking, can be excluded.
 
+use std::borrow::Cow;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
+
+use tailspn_common::explain::{ErrorKind, Explain};
 
 use crate::compile::{Csr, Firing, Program};
 use crate::rng::split;
@@ -372,6 +375,23 @@ impl Observer for Batches<'_> {
         if complete {
             self.close(marking, end);
         }
+    }
+}
+
+impl Explain for SteadyError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Fault(_) => ErrorKind::Model,
+            _ => ErrorKind::Refused,
+        }
+    }
+
+    fn help(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::Dead { .. } => "without --steady, the result is the time to the dead marking".into(),
+            Self::Stopped => "increase --max-time or reduce --steady-firings".into(),
+            _ => return None,
+        })
     }
 }
 

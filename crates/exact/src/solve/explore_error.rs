@@ -1,6 +1,9 @@
 //! Reasons why there is no state space, or why it is incomplete.
 
+use std::borrow::Cow;
 use std::time::Duration;
+
+use tailspn_common::explain::{ErrorKind, Explain};
 
 use crate::semantics::Fault;
 
@@ -93,4 +96,18 @@ pub enum Incomplete {
     /// The caller stopped the exploration.
     #[error("the exploration was interrupted")]
     Interrupted,
+}
+
+impl Explain for ExploreError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::VanishingTrap { .. } | Self::Fault(_) => ErrorKind::Model,
+            _ => ErrorKind::Refused,
+        }
+    }
+
+    fn help(&self) -> Option<Cow<'static, str>> {
+        let trap = "`tailspn solve --untimed` explores the markings of a net and ignores time";
+        matches!(self, Self::VanishingTrap { .. }).then(|| trap.into())
+    }
 }

@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use tailspn_common::explain::Explain as _;
+
 use crate::diagnose::Finding;
 use crate::diagnose::long_tail::{AgentSettings, History, Model, by_log, clock_ahead, find};
 use crate::diagnose::syscalls::{DiagnosisSettings, Method, NodeCalls, Profile, Run, SyscallError, diagnose};

@@ -1,7 +1,10 @@
 //! One run of a job as recorded in its log: stages in the order of their submission, each task with
 //! its position in its slot's sequence, and the time between stages.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+
+use tailspn_common::explain::{ErrorKind, Explain};
 
 use crate::fit::memory::{executor_memory_mb, memory_per_mb};
 use crate::fit::replay_policies::speculation_of;
@@ -503,4 +506,23 @@ fn tasks_of(trace: &JobTrace, id: StageId, cores: u32) -> (Vec<ObservedTask>, bo
         });
     }
     (tasks, reads > 0.0)
+}
+
+impl Explain for FitError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Log
+    }
+
+    fn help(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::NoInput { .. } => "add --input-size (in `optimize`: --log-input-size) once for each log".into(),
+            Self::Incomplete { .. } => {
+                "add the log of a complete run; `tailspn remaining` predicts the end of a run in progress".into()
+            }
+            Self::NotAStageGraph { .. } => "`tailspn trace` reads other logs".into(),
+            Self::SeveralApplications { .. } => "select one with --app ID".into(),
+            Self::SeveralJobs { .. } | Self::NoSuchJob { .. } => "select one with --job ID".into(),
+            _ => return None,
+        })
+    }
 }

@@ -191,7 +191,7 @@ pub fn rest_by_itself(run: &RunProgress) -> Option<RestOfRun> {
     let (so_far, kept) = run.so_far()?;
     let fitted = fit_stages(std::slice::from_ref(&so_far)).ok()?.plan;
     let setups: Vec<f64> = so_far.stages.iter().skip(1).map(|stage| stage.setup_s).collect();
-    let setup_s = if setups.is_empty() { SHORT_SETUP_S } else { median(setups.into_iter()) };
+    let setup_s = if setups.is_empty() { SHORT_SETUP_S } else { median(setups) };
     let known: Vec<Known<'_>> = kept
         .iter()
         .zip(&fitted.stage)

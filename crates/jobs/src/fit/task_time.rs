@@ -119,7 +119,7 @@ fn through_small(warm: Line, rows: &[Row], warming: f64, full_mb: f64) -> Line {
     if walls.is_empty() || full_mb <= 0.0 {
         return warm;
     }
-    let fixed = median(walls.into_iter()).min(warm.at(full_mb));
+    let fixed = median(walls).min(warm.at(full_mb));
     Line { fixed, slope: (warm.at(full_mb) - fixed) / full_mb }
 }
 

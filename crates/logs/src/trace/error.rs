@@ -1,6 +1,9 @@
 //! Errors of reading a log, with recommendations.
 
+use std::borrow::Cow;
 use std::io;
+
+use tailspn_common::explain::{ErrorKind, Explain, reason};
 
 use crate::trace::format::Format;
 use crate::trace::listed_log::ListedLog;
@@ -11,7 +14,7 @@ use crate::trace::listed_log::ListedLog;
 #[non_exhaustive]
 pub enum TraceError {
     /// A file or folder cannot be opened or read.
-    #[error("cannot read `{file}`: {source}")]
+    #[error("cannot read `{file}`: {}", reason(source))]
     Io {
         /// Name.
         file: String,
@@ -122,27 +125,30 @@ fn list(logs: &[ListedLog]) -> String {
     if text.is_empty() { text } else { format!(":{text}") }
 }
 
-impl TraceError {
-    /// Returns the recommendation.
-    pub fn help(&self) -> Option<&'static str> {
+impl Explain for TraceError {
+    fn kind(&self) -> ErrorKind {
         match self {
-            Self::Io { .. } => None,
-            Self::Empty { .. } => {
-                Some("a job that is killed right after its start leaves an empty log; use another file")
-            }
-            Self::NotALog { help, .. } => Some(help),
-            Self::NoEvents { .. } => Some("the file is damaged or was edited; use the file that the job wrote"),
-            Self::Broken { .. } => {
-                Some("the file is damaged or truncated at this line; the data before it cannot be trusted")
-            }
-            Self::TooManyAttempts { .. } => {
-                Some("raise the limit with --max-attempts; an attempt takes about 120 bytes")
-            }
-            Self::SeveralLogs { .. } => {
-                Some("`--app ID` selects an application; ID is an id, an id and attempt (`ID_2`), a name or a file")
-            }
-            Self::NoSuchLog { .. } => Some("`--app` takes an id, an id and attempt (`ID_2`), a name or a file"),
-            Self::Folder { .. } => Some("pass a log: a file, a folder of logs, or the zip archive of a History Server"),
+            Self::Io { .. } => ErrorKind::File,
+            _ => ErrorKind::Log,
         }
+    }
+
+    fn help(&self) -> Option<Cow<'static, str>> {
+        let help: &'static str = match self {
+            Self::Io { .. } => return None,
+            Self::Empty { .. } => "a job that is killed right after its start leaves an empty log; use another file",
+            Self::NotALog { help, .. } => help,
+            Self::NoEvents { .. } => "the file is damaged or was edited; use the file that the job wrote",
+            Self::Broken { .. } => {
+                "the file is damaged or truncated at this line; the data before it cannot be trusted"
+            }
+            Self::TooManyAttempts { .. } => "raise the limit with --max-attempts; an attempt takes about 120 bytes",
+            Self::SeveralLogs { .. } => {
+                "`--app ID` selects an application; ID is an id, an id and attempt (`ID_2`), a name or a file"
+            }
+            Self::NoSuchLog { .. } => "`--app` takes an id, an id and attempt (`ID_2`), a name or a file",
+            Self::Folder { .. } => "pass a log: a file, a folder of logs, or the zip archive of a History Server",
+        };
+        Some(help.into())
     }
 }

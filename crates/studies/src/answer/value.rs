@@ -1,5 +1,9 @@
 //! Exact answers as values: methods, numbers, and reasons why there is no answer.
 
+use std::borrow::Cow;
+
+use tailspn_common::explain::{ErrorKind, Explain};
+
 use crate::Problems;
 use crate::compile::{CompileError, Program};
 use crate::net::{Delay, Net, Timing};
@@ -277,4 +281,46 @@ pub(super) fn grouped(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+impl Explain for AnswerError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Compile(error) => error.kind(),
+            Self::Explore(error)
+            | Self::Ask(AskError::Explore(error))
+            | Self::FixedDelays(FixedDelayError::Explore(error)) => error.kind(),
+            Self::NotFinite { .. } | Self::Fault(_) => ErrorKind::Model,
+            _ => ErrorKind::Refused,
+        }
+    }
+
+    fn help(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::NeedsReplications(_) => "use `--method simulate`".into(),
+            Self::Explore(error)
+            | Self::Ask(AskError::Explore(error))
+            | Self::FixedDelays(FixedDelayError::Explore(error)) => return error.help(),
+            Self::SeriesParallel(SeriesParallelError::NotSchedule(_)) => {
+                "use `--method states`, which builds the state space, or `tailspn simulate`".into()
+            }
+            Self::CanStop { held, .. } if held.is_empty() => {
+                "`tailspn solve` without --steady gives the time to the dead marking if every run ends there, otherwise the long-run averages".into()
+            }
+            Self::CanStop { held, .. } => {
+                let names: Vec<String> = held.iter().map(|name| format!("`{name}`")).collect();
+                format!("the net stops because rates are 0 ({}); set them to a value above 0", names.join(", ")).into()
+            }
+            Self::InZeroTime { .. } => "use an expression over a place in which tokens spend time".into(),
+            _ => return None,
+        })
+    }
+
+    fn problems(&self) -> Vec<String> {
+        match self {
+            Self::Compile(error) => error.problems(),
+            Self::Phases(obstacles) => obstacles.iter().map(ToString::to_string).collect(),
+            other => vec![other.to_string()],
+        }
+    }
 }

@@ -2,7 +2,10 @@
 //!
 //! Decides which model the logs allow. Of the log of a Spark run, only what the fit needs is kept.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+
+use tailspn_common::explain::{ErrorKind, Explain};
 
 use crate::error::StudyError;
 use crate::fit::{
@@ -55,10 +58,10 @@ pub enum LogFitError {
     #[error("logs of both MapReduce and Spark; a fit needs logs of one kind")]
     BothKinds,
     /// Runs of other programs, which a fit of MapReduce jobs does not use.
-    #[error("runs of other programs apply only to Spark logs")]
+    #[error("`--alongside` applies only to Spark logs")]
     Alongside,
     /// A Hadoop configuration or ids of jobs, with Spark logs.
-    #[error("a *_conf.xml and ids of jobs apply only to MapReduce logs")]
+    #[error("a *_conf.xml and --job apply only to MapReduce logs")]
     OnlyMapReduce,
     /// Another number of input sizes than of logs or jobs.
     #[error("{sizes} input sizes for {count} {of}; specify one for each {}", of.trim_end_matches('s'))]
@@ -76,6 +79,25 @@ pub enum LogFitError {
     /// The check of the model failed.
     #[error(transparent)]
     Check(#[from] StudyError),
+}
+
+impl Explain for LogFitError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Fit(error) => error.kind(),
+            Self::Check(error) => error.kind(),
+            _ => ErrorKind::Usage,
+        }
+    }
+
+    fn help(&self) -> Option<Cow<'static, str>> {
+        match self {
+            Self::Fit(error) => error.help(),
+            Self::Check(error) => error.help(),
+            Self::SameRun { .. } => Some("pass each run once; duplicates make intervals too narrow".into()),
+            _ => None,
+        }
+    }
 }
 
 /// A fitted model.

@@ -1,7 +1,10 @@
 //! A price of machines by time, as text: `0.30/executor-hour`.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
+
+use tailspn_common::explain::{ErrorKind, Explain};
 
 /// Seconds of an hour.
 const HOUR: f64 = 3600.0;
@@ -126,6 +129,25 @@ impl fmt::Display for Price {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let space = if self.currency.chars().all(char::is_alphabetic) && !self.currency.is_empty() { " " } else { "" };
         write!(f, "{}{space}{}/{}", self.currency, self.amount, self.unit.key())
+    }
+}
+
+impl Explain for PriceError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Usage
+    }
+
+    fn help(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::NoDeadline => "add --deadline TIME".into(),
+            Self::SeveralKinds { .. } => {
+                "write a plan with [optimize] and an axis for each kind; see docs/sensitivity.md".into()
+            }
+            Self::Tasks => "use `tailspn whatif PLAN`".into(),
+            Self::Text { .. } | Self::Unit { .. } => {
+                "write --price as 0.30/executor-hour, 0.05/core-hour or 0.40/node-hour".into()
+            }
+        })
     }
 }
 

@@ -39,6 +39,10 @@ pub use response::{Response, one_at_a_time};
 pub use settings::{Method, Sensitivity};
 pub use sobol::{SobolIndices, SobolRow, VarianceShare, sobol_indices};
 
+use std::borrow::Cow;
+
+use tailspn_common::explain::{ErrorKind, Explain};
+
 use crate::estimate::Measured;
 
 /// Returns an effect without its sign: an interval that contains 0 then starts at 0.
@@ -89,4 +93,18 @@ pub enum SensitivityError {
     /// No tried value changes the result, so there is no variance to divide.
     #[error("the result does not vary: its variance over the axes does not exceed the noise of the replications")]
     Still,
+}
+
+impl Explain for SensitivityError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Refused
+    }
+
+    fn help(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::TooFewRows { .. } => "increase --rows N or --max-time".into(),
+            Self::Still => "increase --reps N to reduce the noise, or use wider ranges".into(),
+            _ => return None,
+        })
+    }
 }

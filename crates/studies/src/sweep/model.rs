@@ -1,9 +1,12 @@
 //! The model of a point, and the number of replications of each point.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Instant;
+
+use tailspn_common::explain::{ErrorKind, Explain};
 
 use crate::cluster::ExperimentError;
 use crate::compile::{Program, SchedulePlan};
@@ -151,3 +154,21 @@ pub enum BatchError<E> {
 
 /// A function that builds the model of a point.
 pub type MakeModel<'a> = dyn Fn(&Point) -> Result<Model, String> + Sync + 'a;
+
+impl<E: Explain + 'static> Explain for BatchError<E> {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Run { error, .. } => error.kind(),
+            Self::Keep(error) => error.kind(),
+            Self::Model { .. } | Self::Tasks { .. } => ErrorKind::Model,
+        }
+    }
+
+    fn help(&self) -> Option<Cow<'static, str>> {
+        match self {
+            Self::Run { error, .. } => error.help(),
+            Self::Keep(error) => error.help(),
+            Self::Model { .. } | Self::Tasks { .. } => None,
+        }
+    }
+}

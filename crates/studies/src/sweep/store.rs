@@ -16,6 +16,7 @@
 //! [`Store::open`] removes a damaged part and reports it; the points of this part run again. With a budget,
 //! [`Store::open`] also removes the later parts, since rounds build on earlier rounds.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
@@ -24,6 +25,8 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use tailspn_common::bounded;
+
+use tailspn_common::explain::{ErrorKind, Explain};
 
 use crate::job_time::OwnRun;
 use crate::share::Shard;
@@ -491,6 +494,31 @@ impl Store {
             self.write_part()?;
         }
         Ok(self.stored)
+    }
+}
+
+impl Explain for StoreError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Changed { .. } => ErrorKind::Refused,
+            Self::Foreign { .. } | Self::DamagedPart(_) | Self::DamagedPoints { .. } => ErrorKind::Model,
+            _ => ErrorKind::File,
+        }
+    }
+
+    fn help(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::Exists { .. } => "continue the sweep with --resume, or use another name".into(),
+            Self::Changed { .. } => {
+                "the folder holds points of another plan or other options; use another name, or restore the original plan and options".into()
+            }
+            Self::Foreign { .. } => "use the name of a new folder".into(),
+            Self::DamagedPart(_) => "`tailspn sweep PLAN -o FOLDER --resume` runs these points again".into(),
+            Self::DamagedPoints { .. } => {
+                "restore the file from a backup, or remove it and run all points again with `tailspn sweep PLAN -o FOLDER --resume`".into()
+            }
+            _ => return None,
+        })
     }
 }
 

@@ -1,5 +1,9 @@
 //! Errors of splitting.
 
+use std::borrow::Cow;
+
+use tailspn_common::explain::{ErrorKind, Explain};
+
 use crate::compile::CompileError;
 use crate::semantics::Fault;
 use crate::sim::run_error::RunError;
@@ -41,5 +45,32 @@ pub enum RareError {
 impl From<Fault> for RareError {
     fn from(fault: Fault) -> Self {
         Self::Run(fault.into())
+    }
+}
+
+impl Explain for RareError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Unlimited | Self::NoImportance => ErrorKind::Usage,
+            Self::Compile(_) | Self::Run(_) => ErrorKind::Model,
+            _ => ErrorKind::Refused,
+        }
+    }
+
+    fn help(&self) -> Option<Cow<'static, str>> {
+        Some(match self {
+            Self::Unlimited => {
+                "add --within T, --avoid EXPR, or both; --beyond T gives the complement of --within T".into()
+            }
+            Self::NoImportance => {
+                "add --importance EXPR, such as the minimum of the token counts that must grow".into()
+            }
+            Self::NoWay { .. } => {
+                "increase --effort N; --importance EXPR should grow with every step towards the goal".into()
+            }
+            Self::Delays => "`tailspn simulate` supports any delays".into(),
+            Self::Stopped => "increase --max-time, or reduce --effort".into(),
+            Self::Compile(_) | Self::Run(_) => return None,
+        })
     }
 }

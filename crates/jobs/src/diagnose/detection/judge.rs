@@ -1,6 +1,9 @@
 //! Stragglers of runs, the flags that each detector would have raised, and the measures of these flags.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+
+use tailspn_common::explain::{ErrorKind, Explain};
 
 use crate::cluster::PolicyPlan;
 use crate::cluster::metrics::{Metric, Tally, TaskRecord};
@@ -253,6 +256,16 @@ fn measured(metric: Metric, tally: &Tally, records: &[TaskRecord], factor: f64, 
     };
     let interval = values.mean_estimate(level).map(Into::into);
     Measured::new(Some(value), values.count(), level, interval)
+}
+
+impl Explain for DetectionError {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Log
+    }
+
+    fn help(&self) -> Option<Cow<'static, str>> {
+        Some("pass the log of a recorded job, or add runs without stragglers with --usual".into())
+    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,14 @@
 //! Reads samples: finds the files, detects their format, decompresses gzip, and resolves series that occur in two files.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
+
+use tailspn_common::explain::{ErrorKind, Explain, reason};
 
 use crate::diagnose::samples::collect::{Collector, Key};
 use crate::diagnose::samples::file::{SampleFile, SampleFormat};
@@ -43,7 +46,7 @@ impl Default for SampleOptions {
 #[non_exhaustive]
 pub enum SampleError {
     /// A file cannot be opened or read.
-    #[error("cannot read `{file}`: {source}")]
+    #[error("cannot read `{file}`: {}", reason(source))]
     Io {
         /// Name.
         file: String,
@@ -62,13 +65,20 @@ pub enum SampleError {
     },
 }
 
-impl SampleError {
-    /// Returns the recommendation.
-    pub fn help(&self) -> Option<&'static str> {
+impl Explain for SampleError {
+    fn kind(&self) -> ErrorKind {
         match self {
-            Self::Io { .. } => None,
-            Self::NotSamples { help, .. } => Some(help),
+            Self::Io { .. } => ErrorKind::File,
+            Self::NotSamples { .. } => ErrorKind::Log,
         }
+    }
+
+    fn help(&self) -> Option<Cow<'static, str>> {
+        let help: &'static str = match self {
+            Self::Io { .. } => return None,
+            Self::NotSamples { help, .. } => help,
+        };
+        Some(help.into())
     }
 }
 

@@ -1,13 +1,16 @@
 //! Errors of reading or judging system calls.
 
+use std::borrow::Cow;
 use std::io;
+
+use tailspn_common::explain::{ErrorKind, Explain, reason};
 
 /// An error that stops a diagnosis by system calls.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SyscallError {
     /// A file cannot be read.
-    #[error("cannot read `{file}`: {source}")]
+    #[error("cannot read `{file}`: {}", reason(source))]
     Io {
         /// The file.
         file: String,
@@ -59,14 +62,23 @@ pub enum SyscallError {
         what: String,
     },
     /// The reading was stopped.
-    #[error("stopped")]
+    #[error("stopped before all logs were read; no result")]
     Stopped,
 }
 
-impl SyscallError {
-    /// Returns the recommendation.
-    pub fn help(&self) -> Option<&'static str> {
-        Some(match self {
+impl Explain for SyscallError {
+    fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Io { .. } => ErrorKind::File,
+            Self::TwoLogs { .. } => ErrorKind::Usage,
+            Self::BadProfile { .. } => ErrorKind::Model,
+            Self::NothingToJudge { .. } | Self::Stopped => ErrorKind::Refused,
+            _ => ErrorKind::Log,
+        }
+    }
+
+    fn help(&self) -> Option<Cow<'static, str>> {
+        let help = match self {
             Self::NotStrace { .. } | Self::Empty { .. } => {
                 "logs are written by `strace -f -T -ttt -o FILE` or `strace -c -f -w -o FILE`, one file per node"
             }
@@ -77,6 +89,7 @@ impl SyscallError {
             }
             Self::BadProfile { .. } => "create it with `tailspn syscalls profile RUN... -o PROFILE.json`",
             Self::Io { .. } | Self::Stopped => return None,
-        })
+        };
+        Some(help.into())
     }
 }
