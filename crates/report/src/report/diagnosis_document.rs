@@ -135,7 +135,12 @@ impl DiagnosisReport {
     /// Returns the time by which the job would have been shorter.
     fn saved(&self, i: usize, advice: &Advice) -> Option<Number> {
         let job_s = advice.job_s?;
-        Some(time(format!("/advice/{i}/job_s"), job_s, "s", self.is_open(advice) && job_s > 0.0))
+        let measured = match (advice.at_most, self.is_open(advice) && job_s > 0.0) {
+            (true, _) => Measured::between(job_s, None, None).or_less(),
+            (false, true) => Measured::at_least(job_s),
+            (false, false) => Measured::between(job_s, None, None),
+        };
+        Some(Number::measured(format!("/advice/{i}/job_s"), &measured, "s").brief())
     }
 
     /// Returns the lost time; a lower bound if one of the tasks would have run longer.
@@ -144,7 +149,7 @@ impl DiagnosisReport {
     }
 
     fn advice_table(&self) -> Table {
-        let mut note = "Sorted by cost to the job. Job shorter by: the difference of two schedules of the recorded tasks, each task in the order of its launch on the slot that is free first. One schedule has the recorded times. In the other one, these tasks take the median time of their stage (with garbage collection or serialisation as the cause: spend as little time on it as other tasks; on a slow node: the time of tasks on other nodes). A straggler with several causes counts for each of them.".to_owned();
+        let mut note = "Sorted by cost to the job. Job shorter by: the difference of two schedules of the recorded tasks, each task in the order of its launch on the slot that is free first. One schedule has the recorded times. In the other one, these tasks take the median time of their stage (with garbage collection or serialisation as the cause: spend as little time on it as other tasks; on a slow node: the time of tasks on other nodes). With too few tasks as the cause, the work of the stage is split evenly over the slots. ≤: an upper bound. Slot time: the total time of all attempts, at most. A straggler with several causes counts for each of them.".to_owned();
         if let Some(ReplayedTime { logged_s, replayed_s }) = self.replayed {
             note += &format!(
                 " The schedule with the recorded times takes {replayed_s:.1} s; the job took {logged_s:.1} s."
@@ -306,14 +311,21 @@ fn poor_replay(replayed: &ReplayedTime) -> Option<String> {
 
 /// Returns the remedies other than the recommended one, with what they would have changed.
 fn instead(advice: &Advice) -> Option<String> {
-    let change = |job_s: f64| {
-        let by = if job_s < 0.0 { "longer" } else { "shorter" };
-        format!("{} {by}", time(String::new(), job_s.abs(), "s", false).text())
+    let size = |value: f64| time(String::new(), value.abs(), "s", false).text();
+    let change = |job_s: f64| match job_s {
+        ..0.0 => format!("{} longer", size(job_s)),
+        0.0 => "unchanged".to_owned(),
+        _ => format!("{} shorter", size(job_s)),
+    };
+    let slots = |slot_s: f64| match slot_s {
+        ..0.0 => format!(", {} less slot time", size(slot_s)),
+        0.0 => String::new(),
+        _ => format!(", {} more slot time", size(slot_s)),
     };
     let one = |other: &OtherRemedy| {
         let [least, most] = [other.job_s, other.at_best_s].map(change);
         let both = if least == most { least } else { format!("{least} to {most}") };
-        format!("{}: job {both}", other.text)
+        format!("{}: job {both}{}", other.text, other.slot_s.map_or_else(String::new, slots))
     };
     let all: Vec<String> = advice.instead.iter().map(one).collect();
     (!all.is_empty()).then(|| all.join("; "))
@@ -432,7 +444,8 @@ mod tests {
             nodes: vec!["n1".to_owned()],
             lost_s: 8.0,
             job_s: Some(job_s),
-            instead: vec![OtherRemedy { text: "wait".to_owned(), job_s: -2.5, at_best_s: 1.0 }],
+            at_most: false,
+            instead: vec![OtherRemedy { text: "wait".to_owned(), job_s: -2.5, at_best_s: 1.0, slot_s: None }],
             findings: Vec::new(),
         };
         let warm_up = WarmUp { start_s, stragglers: 0, stages: Vec::new(), lost_s: 0.0, job_s: None };
@@ -486,6 +499,12 @@ mod tests {
         assert_eq!(instead(&advice).as_deref(), Some("wait: job 2.500 s longer to 1.000 s shorter"));
         advice.instead[0].at_best_s = -2.5;
         assert_eq!(instead(&advice).as_deref(), Some("wait: job 2.500 s longer"));
+        advice.instead[0] = OtherRemedy { job_s: 0.0, at_best_s: 0.0, slot_s: Some(12.0), ..advice.instead[0].clone() };
+        assert_eq!(instead(&advice).as_deref(), Some("wait: job unchanged, 12.00 s more slot time"));
+        advice.instead[0].at_best_s = 1.0;
+        assert_eq!(instead(&advice).as_deref(), Some("wait: job unchanged to 1.000 s shorter, 12.00 s more slot time"));
+        advice.instead[0].slot_s = Some(-2.0);
+        assert!(instead(&advice).is_some_and(|text| text.ends_with(", 2.000 s less slot time")));
         advice.instead.clear();
         assert_eq!(instead(&advice), None);
     }

@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use crate::diagnose::causes::copies::CopyTime;
+use crate::diagnose::causes::even_split::EvenSplit;
 use crate::diagnose::causes::findings::RootCauses;
-use crate::diagnose::causes::recorded::Recorded;
+use crate::diagnose::causes::recorded::{Recorded, RecordedTask};
 use crate::diagnose::finding::{Cause, Finding, FindingMethod, Subject};
 
 /// Minimum wait before the first task that is reported \[s\].
@@ -63,6 +65,9 @@ pub struct Advice {
     /// tasks. None for a log of several applications.
     #[serde(default)]
     pub job_s: Option<f64>,
+    /// True if `job_s` is an upper bound.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_most: bool,
     /// Other remedies that people try, with what they would have changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instead: Vec<OtherRemedy>,
@@ -80,6 +85,9 @@ pub struct OtherRemedy {
     pub job_s: f64,
     /// Most time by which the job would have been shorter \[s\].
     pub at_best_s: f64,
+    /// Slot time that all tasks together would have taken more, at most \[s\]; negative if less. None if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot_s: Option<f64>,
 }
 
 /// The cost of executors that had just started: the wait for the first task, and slow first waves.
@@ -156,16 +164,16 @@ impl RootCauses {
         }
         let (stragglers, lost_s) = (lost.len(), lost.values().fold(0.0, |sum, lost| sum + lost));
         let (remedy, text) = if stragglers == 0 { of_nodes(cause, &nodes) } else { remedy(cause, &nodes) };
-        let mut instead = Vec::new();
-        let mut job_s = None;
+        let (mut instead, mut job_s) = (Vec::new(), None);
         if !self.job.is_empty() {
-            let of_tasks = if cause == Cause::SlowNode {
-                instead.extend(without(&self.job, &nodes));
-                self.job.repaired(&self.job.numbers(&nodes))
-            } else {
-                shorter(&self.job, &lost)
-            };
-            job_s = Some(of_job + of_tasks);
+            let saved_s = self.saved(cause, &lost, [&stages, &nodes], of_job);
+            job_s = Some(saved_s);
+            instead.extend((cause == Cause::SlowNode).then(|| without(&self.job, &nodes)).flatten());
+            instead.extend(copies(&self.job, cause, &lost, &nodes).map(|other| OtherRemedy {
+                // a copy of a task with a part that cost time has at best no such part
+                at_best_s: other.at_best_s.min(saved_s).max(other.job_s),
+                ..other
+            }));
         }
         let [stages, nodes] = [stages, nodes].map(|set| set.into_iter().collect());
         Advice {
@@ -177,26 +185,87 @@ impl RootCauses {
             nodes,
             lost_s,
             job_s,
+            at_most: is_upper_bound(cause),
             instead,
             findings: which,
         }
     }
+
+    /// Returns the time by which the job would have been shorter without a cause, given the times that tasks lost, the
+    /// stages and nodes, and the time that findings about the job state \[s\].
+    fn saved(
+        &self,
+        cause: Cause,
+        lost: &BTreeMap<(&str, u64, u32), f64>,
+        [stages, nodes]: [&BTreeSet<String>; 2],
+        of_job: f64,
+    ) -> f64 {
+        match cause {
+            Cause::SlowNode => of_job + self.job.repaired(&self.job.numbers(nodes)),
+            // stages of one cause are split together
+            Cause::FewTasks | Cause::LongLastStage => {
+                EvenSplit::of(&self.job).map_or(0.0, |split| split.gain(&self.job.positions(stages)))
+            }
+            _ => of_job + shorter(&self.job, lost),
+        }
+    }
+}
+
+/// Returns true if the cost of a cause is an upper bound.
+fn is_upper_bound(cause: Cause) -> bool {
+    let bounds = [Cause::FewTasks, Cause::LongLastStage, Cause::CpuShortage, Cause::GpuWait, Cause::GpuMemory];
+    bounds.contains(&cause)
+}
+
+/// Returns the time that a task lost, over all of its attempts \[s\]; 0 if none is listed.
+fn lost_time(job: &Recorded, lost: &BTreeMap<(&str, u64, u32), f64>, task: &RecordedTask) -> f64 {
+    let stage = job.stages[task.stage].as_str();
+    let of_task = lost.range((stage, task.task, 0)..=(stage, task.task, u32::MAX));
+    of_task.map(|(_, lost)| *lost).fold(0.0, f64::max)
 }
 
 /// Returns the time by which the job would have been shorter if these tasks had lost no time \[s\].
 fn shorter(job: &Recorded, lost: &BTreeMap<(&str, u64, u32), f64>) -> f64 {
-    job.gain(|task| {
-        let stage = job.stages[task.stage].as_str();
-        let of_task = lost.range((stage, task.task, 0)..=(stage, task.task, u32::MAX));
-        of_task.map(|(_, lost)| *lost).fold(0.0, f64::max)
-    })
+    job.gain(|task| lost_time(job, lost, task))
 }
 
 /// Returns the remedy of running no task on slow nodes; none if no other node is left.
 fn without(job: &Recorded, nodes: &BTreeSet<String>) -> Option<OtherRemedy> {
     let [job_s, at_best_s] = job.without(&job.numbers(nodes))?;
     let which = if nodes.len() == 1 { "this node" } else { "these nodes" };
-    Some(OtherRemedy { text: format!("keep tasks off {which}, without a replacement"), job_s, at_best_s })
+    Some(OtherRemedy { text: format!("keep tasks off {which}, without a replacement"), job_s, at_best_s, slot_s: None })
+}
+
+/// Returns the remedy of speculative copies with the default settings, for the slow tasks of a cause; none if no task is
+/// slow because of it, or if the job could have no other copies.
+fn copies(
+    job: &Recorded,
+    cause: Cause,
+    lost: &BTreeMap<(&str, u64, u32), f64>,
+    nodes: &BTreeSet<String>,
+) -> Option<OtherRemedy> {
+    let times: &[CopyTime] = match cause {
+        Cause::DataSkew | Cause::ShuffleSkew => &[CopyTime::Data],
+        Cause::Spill => &[CopyTime::Original],
+        Cause::Cpu | Cause::Disk | Cause::Network | Cause::SlowNode => &[CopyTime::OtherNodes],
+        _ => &[CopyTime::Original, CopyTime::OtherNodes],
+    };
+    let slow = if cause == Cause::SlowNode { job.numbers(nodes) } else { BTreeSet::new() };
+    if slow.is_empty() && lost.is_empty() {
+        return None;
+    }
+    let is_slow = |task: &RecordedTask| task.is_on(&slow) || lost_time(job, lost, task) > 0.0;
+    let all = times.iter().map(|time| job.copied(is_slow, &slow, *time)).collect::<Option<Vec<_>>>()?;
+    let least = all.iter().map(|effect| effect.job_s).fold(f64::INFINITY, f64::min);
+    let most = all.iter().map(|effect| effect.job_s).fold(f64::NEG_INFINITY, f64::max);
+    let slot_s = all.iter().map(|effect| effect.slot_s).fold(f64::NEG_INFINITY, f64::max);
+    let count = match all.iter().map(|effect| effect.copies).max()? {
+        0 => "no copy of these tasks".to_owned(),
+        1 => "1 copy of these tasks".to_owned(),
+        more => format!("{more} copies of these tasks"),
+    };
+    let text = format!("turn on spark.speculation, which starts {count}");
+    Some(OtherRemedy { text, job_s: least, at_best_s: most, slot_s: Some(slot_s) })
 }
 
 /// Returns the time that the task of a finding took beyond its usual time \[s\].
@@ -305,17 +374,14 @@ fn remedy(cause: Cause, nodes: &BTreeSet<String>) -> (Remedy, &'static str) {
             Remedy::LocalityWait,
             "let tasks wait longer for a slot near their data (spark.locality.wait), or store more replicas of the data",
         ),
-        Cause::Cpu if one => (
-            Remedy::Neighbour,
-            "find the other work on this node and move it; until then, speculation (spark.speculation) runs copies elsewhere",
-        ),
+        Cause::Cpu if one => (Remedy::Neighbour, "find the other work on this node and move it"),
         Cause::Cpu => (
             Remedy::Neighbour,
             "find the other work on these nodes, or give tasks more CPUs (spark.task.cpus, fewer cores per executor)",
         ),
         Cause::Disk => (
             Remedy::Neighbour,
-            "find the other writers to the disk, and move them or the scratch folders (spark.local.dir) to another disk; until then, speculation runs copies elsewhere",
+            "find the other writers to the disk, and move them or the scratch folders (spark.local.dir) to another disk",
         ),
         Cause::Network => (
             Remedy::Neighbour,

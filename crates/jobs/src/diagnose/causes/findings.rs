@@ -108,7 +108,7 @@ pub fn root_causes(trace: &JobTrace, nodes: &[NodeMeters], options: &PoolOptions
         stage.explained = of_task.filter(|findings| findings[0].cause != Cause::Unknown).count();
     }
     found.findings.extend(slow);
-    let whole = whole(trace);
+    let whole = whole(trace, &found.job);
     (found.start_s, found.trigger_s) = (whole.start_s, whole.trigger_s);
     found.findings.extend(whole.findings);
     let cpus = starved(trace, nodes, &found.job);

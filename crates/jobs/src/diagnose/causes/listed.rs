@@ -1,7 +1,7 @@
 //! The attempts of a log as the list of a schedule: what each stage waits for, the slots of the executors, and the
 //! pauses between tasks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::diagnose::causes::schedule::{After, ListedSlot, ListedStage, ListedTask, Schedule};
 use crate::trace::{ApplicationId, Attempt, Job, JobTrace, Moment, Stage, StageId, StageKind};
@@ -43,17 +43,27 @@ struct Window {
     to: i64,
 }
 
-/// Returns the schedule of a log with one application, the attempts in the order of the schedule, and the time of the
-/// job. None for several applications, or if no task succeeded. With `by_cores`, an executor has as many slots as its
-/// cores allow, otherwise as many as it used.
-pub(super) fn list(trace: &JobTrace, by_cores: bool) -> Option<(Schedule, Vec<Placed<'_>>, JobSpan)> {
+/// Schedule of a log.
+#[derive(Clone, Debug)]
+pub(super) struct ListedLog<'t> {
+    pub(super) schedule: Schedule,
+    /// The slots of all executors, each from the time at which its executor was added.
+    pub(super) registered: Vec<ListedSlot>,
+    /// Attempts in the order of the schedule.
+    pub(super) placed: Vec<Placed<'t>>,
+    pub(super) span: JobSpan,
+}
+
+/// Returns the schedule of a log with one application. None for several applications, or if no task succeeded. With
+/// `by_cores`, an executor has as many slots as its cores allow, otherwise as many as it used.
+pub(super) fn list(trace: &JobTrace, by_cores: bool) -> Option<ListedLog<'_>> {
     let (application, _) = trace.only_application().ok()?;
     let mut placed: Vec<Placed<'_>> = trace.stages_with_ids().flat_map(|(id, _)| placed_of(trace, id)).collect();
     // the reduce tasks of MapReduce have slots of their own, and need the end of the maps
     placed.sort_by_key(|own| (is_reduce(trace, own.stage), own.launch, own.end));
     let windows = windows(trace, &placed);
     let mut stages = stages(trace, application, &windows);
-    let (slots, free) = slots(trace, application, &placed, by_cores);
+    let (slots, registered, free) = slots(trace, application, &placed, by_cores);
     let mut ready: BTreeMap<usize, i64> = BTreeMap::new();
     let mut earlier: BTreeMap<(usize, u32), usize> = BTreeMap::new();
     let mut tasks = Vec::with_capacity(placed.len());
@@ -72,7 +82,7 @@ pub(super) fn list(trace: &JobTrace, by_cores: bool) -> Option<(Schedule, Vec<Pl
         release(&mut stages[stage], &windows, ready);
     }
     let span = span(trace, application, &placed)?;
-    Some((Schedule { stages, tasks, slots }, placed, span))
+    Some(ListedLog { schedule: Schedule { stages, tasks, slots }, registered, placed, span })
 }
 
 /// Returns an attempt of the schedule. `before` is an earlier attempt of the same task with its position, `free` the time
@@ -221,19 +231,22 @@ struct Own {
     /// Last attempt in each slot, as its end \[µs\].
     ends: Vec<i64>,
     from: i64,
+    /// Time at which its executor was added, at most `from` \[µs\].
+    added: i64,
     most: usize,
     until: Option<i64>,
     node: Option<usize>,
 }
 
-/// Returns the slots of all executors, and for each attempt the time from which its slot was free \[µs\]. An attempt
-/// takes the slot that became free last among the free slots of its executor.
+/// Returns the slots of all executors that ran tasks, the slots of all executors from the time at which they were added,
+/// and for each attempt the time from which its slot was free \[µs\]. An attempt takes the slot that became free last
+/// among the free slots of its executor.
 fn slots(
     trace: &JobTrace,
     application: ApplicationId,
     placed: &[Placed<'_>],
     by_cores: bool,
-) -> (Vec<ListedSlot>, Vec<i64>) {
+) -> (Vec<ListedSlot>, Vec<ListedSlot>, Vec<i64>) {
     let of_a_task = trace.applications[application.index()].cores_of_a_task();
     let mut owners: BTreeMap<(Option<usize>, Option<usize>, bool), Own> = BTreeMap::new();
     let mut free = Vec::with_capacity(placed.len());
@@ -244,6 +257,9 @@ fn slots(
         let own = owners.entry(key).or_insert_with(|| Own {
             ends: Vec::new(),
             from: attempt.launch,
+            added: executor
+                .and_then(|own| own.added)
+                .map_or(attempt.launch, |at| at.microseconds().min(attempt.launch)),
             most: executor
                 .and_then(|own| own.cores)
                 .filter(|_| by_cores)
@@ -263,11 +279,29 @@ fn slots(
             }
         }
     }
-    let mut slots = Vec::new();
+    let used: BTreeSet<usize> = owners.keys().filter_map(|(executor, ..)| *executor).collect();
+    let (mut slots, mut registered) = (Vec::new(), Vec::new());
     for ((_, _, is_reduce), own) in owners {
         let count = if own.most == usize::MAX { own.ends.len() } else { own.most };
         let slot = ListedSlot { pool: usize::from(is_reduce), node: own.node, from: own.from, until: own.until };
+        registered.extend(std::iter::repeat_n(ListedSlot { from: own.added, ..slot.clone() }, count));
         slots.extend(std::iter::repeat_n(slot, count));
     }
-    (slots, free)
+    registered.extend(unused(trace, application, &used).filter(|_| by_cores));
+    (slots, registered, free)
+}
+
+/// Returns the slots of executors that ran no task.
+fn unused(trace: &JobTrace, application: ApplicationId, used: &BTreeSet<usize>) -> impl Iterator<Item = ListedSlot> {
+    let idle = trace.executors.iter().enumerate().filter(|(i, _)| !used.contains(i)).map(|(_, executor)| executor);
+    idle.filter(move |executor| executor.application == application).flat_map(move |executor| {
+        let slot = executor.added.map(|added| ListedSlot {
+            pool: 0,
+            node: executor.node.map(|node| node.index()),
+            from: added.microseconds(),
+            until: executor.removed.map(Moment::microseconds),
+        });
+        let count = trace.slots_of_executor(executor).unwrap_or(0);
+        slot.into_iter().flat_map(move |slot| std::iter::repeat_n(slot, count as usize))
+    })
 }

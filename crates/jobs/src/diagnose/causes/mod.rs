@@ -14,7 +14,8 @@
 //! | conditions under which a feature is a cause | [`Rules`] (equations 5 to 7) |
 //! | findings of a log | [`root_causes`] |
 //! | use of the job's time beyond single tasks | `whole`, `starved` |
-//! | time saved if a cause were absent | `schedule`, `recorded`, `listed` |
+//! | time saved if a cause were absent | `schedule`, `recorded`, `listed`, `even_split` |
+//! | time saved by speculative copies | `copies` |
 //! | recommendations | [`RootCauses::advice`] |
 //!
 //! # Guarantees
@@ -27,6 +28,8 @@
 
 mod advice;
 mod clocks;
+mod copies;
+mod even_split;
 mod feature;
 mod findings;
 mod gpu;

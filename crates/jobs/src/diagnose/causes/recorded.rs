@@ -11,10 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tailspn_common::order::median;
 
-use crate::diagnose::causes::listed::{Placed, list};
+use crate::diagnose::causes::listed::{ListedLog, Placed, list};
 use crate::diagnose::causes::naming::stage_name;
-use crate::diagnose::causes::schedule::{After, ListedTask, Schedule};
-use crate::trace::{JobTrace, StageId};
+use crate::diagnose::causes::schedule::{After, ListedSlot, ListedTask, Schedule};
+use crate::stages::SpeculativeCopies;
+use crate::trace::{Format, JobTrace, Metric, StageId};
 
 /// Spark can launch the next task of a slot this long before it records the end of the previous task \[µs\].
 const OVERLAP: i64 = 20_000;
@@ -29,7 +30,9 @@ pub(super) struct RecordedTask {
     /// Number of the node that it ran on.
     pub(super) node: Option<usize>,
     /// True if the attempt itself succeeded.
-    succeeded: bool,
+    pub(super) succeeded: bool,
+    /// Time to deserialise the task, which each task of a stage needs; 0 if the log does not have it \[µs\].
+    pub(super) set_up: i64,
     /// True if it started before any task of its stage had ended on its node.
     first_wave: bool,
     /// Time above the median of the stage, from the first launch of the task to its end \[µs\].
@@ -37,7 +40,7 @@ pub(super) struct RecordedTask {
 }
 
 impl RecordedTask {
-    fn is_on(&self, nodes: &BTreeSet<usize>) -> bool {
+    pub(super) fn is_on(&self, nodes: &BTreeSet<usize>) -> bool {
         self.node.is_some_and(|node| nodes.contains(&node))
     }
 }
@@ -45,13 +48,18 @@ impl RecordedTask {
 /// The recorded job, which can be scheduled again.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Recorded {
-    schedule: Schedule,
-    tasks: Vec<RecordedTask>,
+    pub(super) schedule: Schedule,
+    /// The slots of all executors, each from the time at which its executor was added.
+    pub(super) registered: Vec<ListedSlot>,
+    pub(super) tasks: Vec<RecordedTask>,
+    /// Default settings of speculative copies in the version of Spark that ran the job; none if the job had copies or if
+    /// it is not a job of Spark.
+    pub(super) speculation: Option<SpeculativeCopies>,
     /// Names of the stages in findings.
     pub(super) stages: Vec<String>,
     nodes: Vec<String>,
     /// End of the schedule with the recorded times \[µs\].
-    end: i64,
+    pub(super) end: i64,
     /// Time of the job that is not part of the schedule: before its start and after its last task \[µs\].
     rest: i64,
     /// Time of the job in the log \[µs\].
@@ -69,12 +77,16 @@ impl Recorded {
     }
 
     fn with_slots(trace: &JobTrace, by_cores: bool) -> Self {
-        let Some((schedule, placed, span)) = list(trace, by_cores) else { return Self::default() };
+        let Some(ListedLog { schedule, registered, placed, span }) = list(trace, by_cores) else {
+            return Self::default();
+        };
         let Some(end) = schedule.end(&schedule.recorded(), &BTreeSet::new()) else { return Self::default() };
         let ids: Vec<StageId> = trace.stages_with_ids().map(|(id, _)| id).collect();
         Self {
             stages: ids.iter().map(|id| stage_name(trace, *id)).collect(),
-            tasks: recorded_tasks(&placed),
+            tasks: recorded_tasks(trace, &placed),
+            speculation: default_speculation(trace, &schedule),
+            registered,
             nodes: trace.nodes.iter().map(|node| node.name.clone()).collect(),
             end,
             rest: span.logged - span.last_end,
@@ -124,6 +136,11 @@ impl Recorded {
         };
         let times = self.tasks.iter().zip(&self.schedule.tasks).map(time);
         self.gain_of(times.collect(), &BTreeSet::new()).unwrap_or(0.0).max(0.0)
+    }
+
+    /// Returns the positions of the named stages.
+    pub(super) fn positions(&self, names: &BTreeSet<String>) -> BTreeSet<usize> {
+        self.stages.iter().enumerate().filter(|(_, name)| names.contains(*name)).map(|(i, _)| i).collect()
     }
 
     /// Returns the numbers of the named nodes.
@@ -203,7 +220,7 @@ impl Recorded {
     }
 
     /// Returns the median time of the chosen attempts that completed their tasks \[µs\].
-    fn typical(&self, chosen: impl Fn(&RecordedTask) -> bool) -> Option<f64> {
+    pub(super) fn typical(&self, chosen: impl Fn(&RecordedTask) -> bool) -> Option<f64> {
         let all = self.tasks.iter().zip(&self.schedule.tasks);
         median(all.filter(|(task, _)| task.succeeded && chosen(task)).map(|(_, listed)| listed.time as f64))
     }
@@ -213,8 +230,21 @@ impl Recorded {
     }
 }
 
+/// Returns the default settings of speculative copies in the version of Spark that ran a job; none if copies were on.
+fn default_speculation(trace: &JobTrace, schedule: &Schedule) -> Option<SpeculativeCopies> {
+    let (_, application) = trace.only_application().ok()?;
+    let has_copies = schedule.tasks.iter().any(|task| matches!(task.after, Some(After::Start(..))));
+    let is_on = application.properties.get("spark.speculation").is_some_and(|on| on == "true");
+    if trace.format != Format::SparkEventLog || has_copies || is_on {
+        return None;
+    }
+    let major = application.version.as_deref().and_then(|version| version.split('.').next()?.parse::<u32>().ok());
+    let is_old = major.is_some_and(|major| major < 4);
+    Some(if is_old { SpeculativeCopies::BEFORE_SPARK_4 } else { SpeculativeCopies::default() })
+}
+
 /// Adds to each attempt what its stage shows: the wave, and the time above the median.
-fn recorded_tasks(placed: &[Placed<'_>]) -> Vec<RecordedTask> {
+fn recorded_tasks(trace: &JobTrace, placed: &[Placed<'_>]) -> Vec<RecordedTask> {
     let mut first_end: BTreeMap<(usize, Option<usize>), i64> = BTreeMap::new();
     let mut times: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     // first launch and end of each task
@@ -239,6 +269,7 @@ fn recorded_tasks(placed: &[Placed<'_>]) -> Vec<RecordedTask> {
             task: own.attempt.task.into(),
             node: own.node,
             succeeded: own.attempt.succeeded(),
+            set_up: trace.value(own.attempt, Metric::DeserializeTime).map_or(0, |time| (time * 1e6).round() as i64),
             first_wave: own.launch < first_end[&(own.stage, own.node)] - OVERLAP,
             excess: (end - launch).saturating_sub(typical).max(0),
         }

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use tailspn_common::order::median;
 
+use crate::diagnose::causes::copies::{CopyEffect, CopyTime};
+use crate::diagnose::causes::even_split::EvenSplit;
 use crate::diagnose::causes::nodes::NodeMeters;
 use crate::diagnose::causes::pool::PoolOptions;
 use crate::diagnose::causes::recorded::Recorded;
@@ -139,6 +141,129 @@ fn tasks_of_a_node_that_is_left_out_run_on_the_others() {
     let log = Log::new().job(0, [0, 2], None, &[("a", 0, 2), ("b", 0, 2)]);
     let job = Recorded::of(&log.job(1, [2, 11], None, &[("b", 2, 11), ("a", 2, 4), ("a", 4, 6)]).read());
     assert_eq!(job.without(&job.numbers(&BTreeSet::from(["b".to_owned()]))), Some([1.0, 1.0]));
+}
+
+/// The first stage has one task of 8 s on two slots, the second one two tasks of 3 s. Split evenly over both slots, the
+/// first stage takes 4 s. Node `b` runs nothing before, but its executor is there from the start.
+#[test]
+fn a_stage_with_too_few_tasks_is_split_over_all_slots() {
+    let log = Log::new().job(0, [0, 8], None, &[("a", 0, 8)]);
+    let trace = log.job(1, [8, 11], None, &[("a", 8, 11), ("b", 8, 11)]).read();
+    let list = causes(&trace).advice();
+    let advice = of(&list, Cause::FewTasks).unwrap();
+    assert_eq!((advice.job_s, advice.at_most, &advice.stages), (Some(4.0), true, &vec!["0".to_owned()]));
+    assert_eq!(list[0].cause, Cause::FewTasks);
+    // the second stage has as many tasks as slots: nothing to gain
+    let job = Recorded::of(&trace);
+    let split = EvenSplit::of(&job).unwrap();
+    assert_eq!([0, 1].map(|stage| split.gain(&BTreeSet::from([stage]))), [4.0, 0.0]);
+    assert_eq!(split.gain(&BTreeSet::from([0, 1])), 4.0);
+    assert_eq!(split.parts(0).map(|parts| (parts.tasks, parts.slots)), Some((1, 2)));
+}
+
+/// Three tasks of 2, 6 and 4 s on two slots end at 8 s: `b` runs 2 and 6 s. In four parts of 3 s, they end at 6 s. A log with
+/// 1 s of deserialisation for each task leaves 9 s of work, so four parts of 9 / 4 + 1 s end at 6.5 s.
+#[test]
+fn an_even_split_keeps_the_work_and_the_time_to_start_each_task() {
+    let log = Log::new().job(0, [0, 8], None, &[("b", 0, 2), ("b", 2, 8), ("a", 0, 4)]);
+    let gain = |log: &Log| EvenSplit::of(&Recorded::of(&log.read())).unwrap().gain(&BTreeSet::from([0]));
+    assert_eq!(gain(&log), 2.0);
+    let lines = log.lines.iter().map(|line| {
+        line.replace(r#""Executor Run Time":1"#, r#""Executor Run Time":1,"Executor Deserialize Time":1000"#)
+    });
+    assert_eq!(gain(&Log { lines: lines.collect() }), 1.5);
+}
+
+/// Two jobs. Tasks of 2 s, three of them on each node, and a last one of 20 s on `b`, which a job of two tasks of 1 s follows.
+/// Spark 4 copies a task after nine tenths of the tasks, here six, have finished at 6 s: the seventh starts at 6 s, and its
+/// age exceeds three medians at 12 s. The slot of `a` is free then.
+fn late_straggler() -> JobTrace {
+    let first = [("a", 0, 2), ("b", 0, 2), ("a", 2, 4), ("b", 2, 4), ("a", 4, 6), ("b", 4, 6), ("b", 6, 26)];
+    Log::new().job(0, [0, 26], None, &first).job(1, [26, 27], None, &[("a", 26, 27), ("b", 26, 27)]).read()
+}
+
+#[test]
+fn copies_take_the_time_that_the_cause_implies() {
+    let job = Recorded::of(&late_straggler());
+    let copied = |time| job.copied(|task| (task.stage, task.task) == (0, 6), &BTreeSet::new(), time);
+    let effect = |copies, job_s, slot_s| Some(CopyEffect { copies, job_s, slot_s });
+    // on `a` the copy takes 2 s and ends at 14 s: both attempts together take 8 + 2 s instead of 20 s
+    assert_eq!(copied(CopyTime::OtherNodes), effect(1, 12.0, -10.0));
+    // with the same data the copy would end at 32 s, but the original stops it at 26 s
+    assert_eq!(copied(CopyTime::Original), effect(1, 0.0, 14.0));
+    // a task that reads its data as fast as others is copied at twice the limit: at 18 s
+    assert_eq!(copied(CopyTime::Data), effect(1, 0.0, 8.0));
+    // other tasks do not last that long
+    let none = job.copied(|task| task.task != 6, &BTreeSet::new(), CopyTime::OtherNodes);
+    assert_eq!(none, effect(0, 0.0, 0.0));
+}
+
+/// While the straggler runs, another job has the slot of `a`, so the copy that is due at 12 s waits for it: until 40 s, after
+/// the end of its original, so that it never starts; or until 20 s, so that it keeps the other job's second task of 20 s
+/// waiting until the original ends at 26 s.
+#[test]
+fn copies_that_wait_for_a_slot_or_take_one_gain_nothing() {
+    let first = [("a", 0, 2), ("b", 0, 2), ("a", 2, 4), ("b", 2, 4), ("a", 4, 6), ("b", 4, 6), ("b", 6, 26)];
+    let effect = |second: &[(&str, u64, u64)], end: u64| {
+        let trace = Log::new().job(0, [0, 26], None, &first).job(1, [5, end], None, second).read();
+        Recorded::of(&trace).copied(|task| task.stage == 0, &BTreeSet::new(), CopyTime::Original).unwrap()
+    };
+    assert_eq!(effect(&[("a", 6, 40)], 40), CopyEffect { copies: 0, job_s: 0.0, slot_s: 0.0 });
+    let longer = CopyEffect { copies: 1, job_s: -6.0, slot_s: 6.0 };
+    assert_eq!(effect(&[("a", 6, 20), ("a", 20, 40)], 40), longer);
+}
+
+/// The even split would also save 8 s of a stage of two tasks, one of which has little to do; a third slot alone would not.
+#[test]
+fn a_stage_with_enough_tasks_is_not_split_for_its_stragglers() {
+    let log = Log::new().job(0, [0, 20], None, &[("a", 0, 20), ("b", 0, 4)]);
+    let trace = log.job(1, [20, 21], None, &[("a", 20, 21), ("b", 20, 21)]).read();
+    let gain = EvenSplit::of(&Recorded::of(&trace)).unwrap().gain(&BTreeSet::from([0]));
+    assert_eq!((gain, of(&causes(&trace).advice(), Cause::FewTasks)), (8.0, None));
+}
+
+/// Copies by Spark's defaults in labelled runs without copies. The run c2_specdef, which had these settings, also started
+/// four copies of maps, and took 28.0 s; c2_nospec took 28.7 s. A copy of the task with the skewed keys reads the same data.
+#[test]
+fn copies_gain_nothing_in_labelled_runs() {
+    let Some(folder) = shared("data/logs/labelled") else { return };
+    for (run, cause, count, slot_s) in [
+        ("phan-4node/c2_nospec", Cause::SlowNode, "4 copies", 14.8),
+        ("bigroots-2node/shuffle_skew", Cause::ShuffleSkew, "1 copy", 37.3),
+        ("bigroots-2node/data_skew", Cause::DataSkew, "no copy", 0.0),
+    ] {
+        let list = causes(&trace_at(&folder.join(run))).advice();
+        let copies = of(&list, cause).unwrap().instead.last().unwrap();
+        assert!(copies.text.contains(count), "{run}: {copies:?}");
+        assert!((copies.slot_s.unwrap() - slot_s).abs() < 0.1, "{run}: {copies:?}");
+        assert!(copies.job_s.abs() < 0.01 && copies.at_best_s.abs() < 0.01, "{run}: {copies:?}");
+    }
+}
+
+/// A real log with three slots: its first stage has two tasks of 16.2 s. A log of 30 tasks on 30 slots with stragglers of
+/// 18 s has too few tasks for none of its stages.
+#[test]
+fn logs_with_too_few_tasks_are_told_from_logs_with_stragglers() {
+    let Some(folder) = shared("data/logs/spark-event-logs") else { return };
+    let few = |path: &str| of(&causes(&trace_at(&folder.join(path))).advice(), Cause::FewTasks).cloned();
+    let advice = few("apache-spark/application_1553914137147_0018").unwrap();
+    let job_s = advice.job_s.unwrap();
+    assert!(advice.stages.contains(&"0".to_owned()) && (5.0..5.5).contains(&job_s), "{advice:?}");
+    assert_eq!(few("spark-rapids-tools/event_logs/join_agg_on_yarn_eventlog.zstd"), None);
+}
+
+#[test]
+fn copies_are_a_remedy_of_stragglers_unless_the_job_had_them() {
+    let list = causes(&late_straggler()).advice();
+    let advice = of(&list, Cause::Unknown).unwrap();
+    let copies = &advice.instead[0];
+    assert!(copies.text.contains("1 copy of these tasks"), "{copies:?}");
+    assert_eq!((copies.job_s, copies.at_best_s, copies.slot_s), (0.0, 12.0, Some(14.0)));
+    let Some(folder) = shared("data/logs/labelled/phan-4node") else { return };
+    for run in ["c2_spec15", "c2_specdef"] {
+        let list = causes(&trace_at(&folder.join(run))).advice();
+        assert!(list.iter().flat_map(|advice| &advice.instead).all(|other| !other.text.contains("spec")), "{run}");
+    }
 }
 
 #[test]

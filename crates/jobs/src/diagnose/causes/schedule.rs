@@ -29,6 +29,18 @@ pub(super) enum After {
     Start(usize, i64),
     /// A retry starts this long after the end of the attempt at this position \[µs\].
     End(usize, i64),
+    /// A copy starts at least this long after the start of the attempt at this position \[µs\], on a slot of another
+    /// node. It does not start if its original has ended by then. The first of the two to end stops the other one and
+    /// completes the task.
+    Race(usize, i64),
+}
+
+/// An attempt in a schedule, with the position of its slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    pub(super) start: i64,
+    pub(super) end: i64,
+    slot: usize,
 }
 
 /// An attempt of the schedule, called a task here.
@@ -95,30 +107,77 @@ impl Schedule {
         times: &[Option<i64>],
         closed: &BTreeSet<usize>,
     ) -> Option<i64> {
+        self.last_end(&self.runs_in(order, times, closed)?)
+    }
+
+    /// Returns the end of the last completed task \[µs\].
+    pub(super) fn last_end(&self, runs: &[Option<Run>]) -> Option<i64> {
+        let all = self.tasks.iter().zip(runs);
+        all.filter(|(task, _)| task.completes).filter_map(|(_, run)| Some((*run)?.end)).max()
+    }
+
+    /// Returns the attempts in the schedule, for tasks in an order given by their positions. None for an attempt that
+    /// does not run, and none at all if no slot is left for a task. Copies that race come after their originals.
+    pub(super) fn runs_in(
+        &self,
+        order: impl Iterator<Item = usize>,
+        times: &[Option<i64>],
+        closed: &BTreeSet<usize>,
+    ) -> Option<Vec<Option<Run>>> {
         let mut free = self.free(closed);
         let mut releases: Vec<Option<i64>> = vec![None; self.stages.len()];
         let mut ends: Vec<Option<i64>> = vec![None; self.stages.len()];
-        let mut runs: Vec<(i64, i64)> = vec![(0, 0); self.tasks.len()];
+        let mut runs: Vec<Option<Run>> = vec![None; self.tasks.len()];
         for i in order {
             let (task, Some(time)) = (&self.tasks[i], times[i]) else { continue };
-            let release = *releases[task.stage].get_or_insert_with(|| self.stages[task.stage].release(&ends));
-            let after = task.after.map_or(release, |after| match after {
-                After::Start(other, delay) => runs[other].0 + delay,
-                After::End(other, delay) => runs[other].1 + delay,
-            });
-            let earliest = (release + task.delay).max(after);
             let slots = free.get_mut(&task.pool)?;
-            let (slot, start) = self.take(slots, earliest, task.pause)?;
-            let ready = task.works_after.and_then(|stage| ends[stage]);
-            let end = ready.map_or(start, |ready| ready.max(start)) + time;
-            slots.insert((end, slot));
-            runs[i] = (start, end);
+            let end = if let Some(After::Race(original, delay)) = task.after {
+                let Some(first) = runs[original] else { continue };
+                runs[i] = self.race(slots, first, (first.start + delay, time));
+                let end = runs[i].map_or(first.end, |run| run.end);
+                runs[original] = Some(Run { end, ..first });
+                end
+            } else {
+                let release = *releases[task.stage].get_or_insert_with(|| self.stages[task.stage].release(&ends));
+                let earliest = (release + task.delay).max(task.after.map_or(release, |after| after.earliest(&runs)));
+                let (slot, start) = self.take(slots, earliest, task.pause)?;
+                let ready = task.works_after.and_then(|stage| ends[stage]);
+                let end = ready.map_or(start, |ready| ready.max(start)) + time;
+                slots.insert((end, slot));
+                runs[i] = Some(Run { start, end, slot });
+                end
+            };
             if task.completes {
                 let last = ends[task.stage].get_or_insert(end);
                 *last = end.max(*last);
             }
         }
-        ends.into_iter().flatten().max()
+        Some(runs)
+    }
+
+    /// Starts a copy on a slot of another node and ends the slower of both attempts; none if no such slot is free before
+    /// the original ends. The copy is given by its earliest start and its time.
+    fn race(&self, free: &mut Free, first: Run, (earliest, time): (i64, i64)) -> Option<Run> {
+        let node = self.slots[first.slot].node;
+        let is_open = |&&(at, slot): &&(i64, usize)| {
+            let own = &self.slots[slot];
+            let is_elsewhere = node.is_none() || own.node != node;
+            is_elsewhere && own.until.is_none_or(|until| earliest.max(at) < until)
+        };
+        let idle = free.range(..=(earliest, usize::MAX)).rev().find(is_open);
+        let &(at, slot) = idle.or_else(|| free.iter().find(is_open))?;
+        let start = earliest.max(at);
+        if start >= first.end {
+            return None;
+        }
+        let end = first.end.min(start + time);
+        free.remove(&(at, slot));
+        free.insert((end, slot));
+        // the original gives up its slot, unless a later task already has it
+        if free.remove(&(first.end, first.slot)) {
+            free.insert((end, first.slot));
+        }
+        Some(Run { start, end, slot })
     }
 
     fn free(&self, closed: &BTreeSet<usize>) -> BTreeMap<usize, Free> {
@@ -142,6 +201,16 @@ impl Schedule {
             if free.is_empty() || self.slots[slot].until.is_none_or(|until| start < until) {
                 return Some((slot, start));
             }
+        }
+    }
+}
+
+impl After {
+    /// Returns the earliest start of the attempt.
+    fn earliest(self, runs: &[Option<Run>]) -> i64 {
+        match self {
+            Self::Start(other, delay) | Self::Race(other, delay) => runs[other].map_or(0, |run| run.start) + delay,
+            Self::End(other, delay) => runs[other].map_or(0, |run| run.end) + delay,
         }
     }
 }
@@ -239,6 +308,30 @@ mod tests {
         };
         assert_eq!(end(&of(After::Start(0, 6))), Some(8));
         assert_eq!(end(&of(After::End(0, 1))), Some(12));
+    }
+
+    /// An original of 20 s on node 0 and its copy, which can start after 6 s and takes 5 or 20 s. On a free slot of node 1
+    /// the copy completes the task after 11 s, or is stopped after 20 s. It waits for a slot that is busy until 8 s, does
+    /// not start on one that is busy until 20 s, and never on the node of its original.
+    #[test]
+    fn the_first_of_two_attempts_that_race_ends_both() {
+        let run = |busy: i64, time: i64, nodes: [usize; 2]| {
+            let mut list = tasks(0, &[20, busy, time]);
+            list[0].completes = false;
+            list[2].after = Some(After::Race(0, 6));
+            let list = [list, tasks(1, &[1, 1])].concat();
+            let second = ListedStage { waits_for: vec![0], ..ListedStage::default() };
+            let all = Schedule { stages: vec![ListedStage::default(), second], tasks: list, slots: slots(&nodes) };
+            let runs = all.runs_in(0..5, &all.recorded(), &BTreeSet::new()).unwrap();
+            // both slots are free once the task is completed
+            assert_eq!(runs[3].map(|run| run.start), runs[4].map(|run| run.start));
+            (runs[2].map(|run| [run.start, run.end]), all.last_end(&runs))
+        };
+        assert_eq!(run(2, 5, [1, 0]), (Some([6, 11]), Some(12)));
+        assert_eq!(run(8, 5, [1, 0]), (Some([8, 13]), Some(14)));
+        assert_eq!(run(2, 20, [1, 0]), (Some([6, 20]), Some(21)));
+        assert_eq!(run(20, 5, [1, 0]), (None, Some(21)));
+        assert_eq!(run(2, 5, [0, 0]), (None, Some(21)));
     }
 
     /// A task starts a second after its predecessor in the slot, and another one 3 s after the release although its slot

@@ -1,9 +1,11 @@
-//! Losses of time beyond single tasks: idle slots because a stage had too few tasks, a long last stage, and times in
-//! which no task ran. The wait for the first task is separate, because executors are still starting at that time.
+//! Losses of time beyond single tasks: stages with fewer tasks than slots, a long last stage, and times in which no task
+//! ran. The wait for the first task is separate, because executors are still starting at that time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::diagnose::causes::even_split::{EvenSplit, Parts};
 use crate::diagnose::causes::naming::stage_name;
+use crate::diagnose::causes::recorded::Recorded;
 use crate::diagnose::finding::{Cause, Evidence, Finding, Subject};
 use crate::trace::analysis::bounds_of;
 use crate::trace::{ApplicationId, Attempt, Job, JobTrace, Moment, StageId};
@@ -80,8 +82,8 @@ pub(super) struct Whole {
     pub(super) trigger_s: f64,
 }
 
-/// Examines the whole job of a log with one application.
-pub(super) fn whole(trace: &JobTrace) -> Whole {
+/// Examines the whole job of a log with one application. `job` is its schedule.
+pub(super) fn whole(trace: &JobTrace, job: &Recorded) -> Whole {
     let one = trace.applications_with_ids().map(|(id, _)| id).collect::<Vec<ApplicationId>>();
     let [application] = one[..] else { return Whole::default() };
     let Some(bounds) = bounds_of(trace, application).filter(|bounds| bounds.span > 0.0 && bounds.slots.count > 0)
@@ -93,10 +95,13 @@ pub(super) fn whole(trace: &JobTrace) -> Whole {
     let span = (bounds.start.seconds(), bounds.start.seconds() + bounds.span);
     let runs = attempts.iter().filter_map(|a| Some((a.stage, a.launch()?.seconds(), a.finish()?.seconds())));
     let found = elapsed(runs, slots, span);
-    let told = JobContext { trace, whole: bounds.span, slots };
+    let told = JobContext { trace, whole: bounds.span, slots: bounds.slots.count as usize, split: EvenSplit::of(job) };
     let last = last_stage(attempts);
-    let of_stage = |(id, alone): (&StageId, &Alone)| told.of_stage(*id, *alone, last == Some(*id));
-    let mut findings: Vec<Finding> = found.stages.iter().filter_map(of_stage).collect();
+    let of_stage = |id: StageId| {
+        let alone = found.stages.get(&id).filter(|_| last == Some(id)).copied().unwrap_or_default();
+        told.of_stage(id, alone.time > LONG * bounds.span && alone.free > 0.5 * alone.time)
+    };
+    let mut findings: Vec<Finding> = trace.stages_with_ids().filter_map(|(id, _)| of_stage(id)).collect();
     let [start_s, between, after] = found.idle;
     // the driver has nothing to do until the next trigger
     let trigger_s = triggers(trace.jobs_of(application)).min(between);
@@ -131,28 +136,30 @@ struct JobContext<'t> {
     trace: &'t JobTrace,
     /// The time of the whole job \[s\].
     whole: f64,
-    slots: f64,
+    slots: usize,
+    split: Option<EvenSplit<'t>>,
 }
 
 impl JobContext<'_> {
-    fn of_stage(&self, id: StageId, alone: Alone, is_last: bool) -> Option<Finding> {
-        let tasks = self.trace.tasks_of(id).count() as f64;
-        let is_long = is_last && alone.time > LONG * self.whole && alone.free > 0.5 * alone.time;
+    /// Returns the finding about a stage that would have ended earlier with more tasks; `is_long` is true for a long last
+    /// stage.
+    fn of_stage(&self, id: StageId, is_long: bool) -> Option<Finding> {
+        let split = self.split.as_ref()?;
+        let Parts { tasks, slots, task_s } = split.parts(id.index())?;
+        let slots = slots.min(self.slots);
+        // the even split also shortens stragglers, which have causes of their own: more tasks as such must gain enough
+        let of_more_tasks = task_s * (1.0 - tasks as f64 / slots as f64);
         let cause = match is_long {
             true => Cause::LongLastStage,
-            false if tasks < self.slots => Cause::FewTasks,
+            false if of_more_tasks > LEAST_S.max(SHARE * self.whole) => Cause::FewTasks,
             false => return None,
         };
+        let gain = split.gain(&BTreeSet::from([id.index()]));
         let evidence = vec![
-            evidence("number of tasks of the stage, compared with the number of slots", tasks, self.slots, ""),
-            evidence(
-                "time in which only this stage ran, compared with its work in that time spread over all slots",
-                alone.time,
-                alone.time - alone.free,
-                "s",
-            ),
+            evidence("number of tasks of the stage, compared with the number of slots", tasks as f64, slots as f64, ""),
+            evidence("maximum time saved if its work were split evenly over the slots", gain, 0.0, "s"),
         ];
-        self.finding(Subject::Stage { stage: stage_name(self.trace, id) }, cause, alone.free, evidence)
+        self.finding(Subject::Stage { stage: stage_name(self.trace, id) }, cause, gain, evidence)
     }
 
     fn of_driver(&self, idle: [(&str, f64); 2]) -> Option<Finding> {
