@@ -18,7 +18,9 @@ use crate::cli::serve::marked::{game_of, unmarked};
 use crate::cli::serve::reply::{Refusal, Reply, Waiting, apart, json, parsed, unfinished};
 
 /// Wall time of a command.
-const MAX_TIME: &str = "--max-time=30s";
+pub(crate) const MAX_TIME: &str = "--max-time=30s";
+/// Memory for states. Several requests may be answered at the same time.
+const MAX_MEMORY: &str = "--max-memory=1G";
 
 /// A command of the page: its words, and its fields as options of the command. The field `QUERY` is not an option but an
 /// argument.
@@ -114,6 +116,9 @@ impl AskRequest {
         }
         let mut words: Vec<OsString> = std::iter::once(&"tailspn").chain(form.words).map(OsString::from).collect();
         words.push(MAX_TIME.into());
+        if matches!(form.words.first(), Some(&"solve" | &"query")) {
+            words.push(MAX_MEMORY.into());
+        }
         let values = self.values.iter().map(|(option, value)| (option.as_str(), value.trim()));
         let (free, options): (Vec<_>, Vec<_>) =
             values.filter(|(_, value)| !value.is_empty()).partition(|(option, _)| *option == "QUERY");

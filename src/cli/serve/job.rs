@@ -22,6 +22,7 @@ use crate::cli::args::{Command, parse};
 use crate::cli::call::Call;
 use crate::cli::output::Terminal;
 use crate::cli::plan::read_job;
+use crate::cli::serve::ask::MAX_TIME;
 use crate::cli::serve::cheapest::{self, Search};
 use crate::cli::serve::fields::{Field, fields, option};
 use crate::cli::serve::reply::{Refusal, Reply, Waiting, apart, json, parsed, plain, run};
@@ -263,7 +264,9 @@ fn broken(error: impl std::fmt::Display) -> Refusal {
 
 fn estimated(job: &Job, call: &Arc<Call>, question: &Question, options: &Options) -> Result<Estimated, Refusal> {
     let arguments = job.arguments(options, question.reps, question.seed)?;
-    let mut output = run(call, arguments.iter().cloned())?;
+    // the command that the page shows has no limit
+    let limited = arguments.iter().cloned().chain([OsString::from(MAX_TIME)]);
+    let mut output = run(call, limited)?;
     if output.results.is_empty() {
         return Err(Refusal::unanswerable("the estimate was stopped"));
     }

@@ -78,6 +78,8 @@ pub struct Replay {
     pub job: Job,
     /// Recorded time: from the first submission of a job to the last completion \[s\].
     pub actual_s: f64,
+    /// True if all jobs of the log succeeded; otherwise, the replay is of the part that the log has.
+    pub is_complete: bool,
     /// The nodes.
     pub nodes: Vec<ReplayNode>,
     /// The stages.
@@ -154,6 +156,7 @@ pub fn replay(trace: &JobTrace) -> Result<Replay, FitError> {
         name: application.name.clone(),
         job,
         actual_s: end.seconds_since(start),
+        is_complete: jobs.iter().all(|job| job.completed.is_some() && job.succeeded != Some(false)),
         nodes: maker.nodes(&usual),
         stages,
         full_speed_share: share,

@@ -297,6 +297,7 @@ mod tests {
 
     fn report(rows: Vec<LookRow>) -> OptimizeReport {
         OptimizeReport {
+            own_run: None,
             partial: false,
             answer: OptimizeAnswer::Cheapest,
             measure: "p95".to_owned(),

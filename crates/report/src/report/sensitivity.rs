@@ -408,6 +408,7 @@ mod tests {
             note: None,
         };
         let mut report = SensitivityReport {
+            own_run: None,
             deadline: None,
             method: Method::Each,
             estimator: None,

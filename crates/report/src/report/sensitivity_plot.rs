@@ -331,6 +331,7 @@ mod tests {
             note: None,
         };
         SensitivityReport {
+            own_run: None,
             deadline: None,
             method,
             estimator: None,

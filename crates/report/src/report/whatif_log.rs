@@ -23,6 +23,8 @@ pub struct LogWhatIfReport {
     pub name: String,
     /// Actual job time \[s\].
     pub actual_s: f64,
+    /// True if all jobs of the log succeeded; otherwise, all times are of the part that the log has.
+    pub is_complete: bool,
     /// Job time of the replay without copies \[s\]; a lower bound if a stage has tasks of unknown time.
     pub replayed_s: f64,
     /// True if the log has no copies and no unknown times, so that actual and replayed time should be equal.
@@ -67,6 +69,7 @@ pub fn log_what_if_report(study: &WhatIf, outcome: &WhatIfOutcome) -> Option<Log
         log: replay.log.clone(),
         name: replay.name.clone(),
         actual_s: replay.actual_s,
+        is_complete: replay.is_complete,
         replayed_s: none.unwrap_or(f64::NAN),
         comparable,
         error_s,
@@ -108,11 +111,13 @@ impl LogWhatIfReport {
     fn replayed(&self) -> Vec<Piece> {
         let time = |at, value| Number::new(at, value, "s").rounded(0.05);
         let verdict = match self.own_run.verdict {
-            OwnRunVerdict::Reproduced => "Reproduced: the job took ",
-            OwnRunVerdict::NotReproduced => "NOT reproduced: the job took ",
-            OwnRunVerdict::NotChecked => "The job took ",
+            OwnRunVerdict::Reproduced => "Reproduced: the job",
+            OwnRunVerdict::NotReproduced => "NOT reproduced: the job",
+            OwnRunVerdict::NotChecked => "The job",
         };
-        let mut pieces: Vec<Piece> = vec![verdict.into(), time("/actual_s", self.actual_s).into()];
+        let part = if self.is_complete { "" } else { ", which failed or has not ended, as far as the log goes," };
+        let mut pieces: Vec<Piece> =
+            vec![format!("{verdict}{part} took ").into(), time("/actual_s", self.actual_s).into()];
         if self.replayed_s.is_finite() {
             let what = if self.comparable {
                 "the difference is the error of the replay".to_owned()
