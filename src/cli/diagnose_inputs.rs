@@ -6,8 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use tailspn::diagnose::long_tail::ProgressReader;
-use tailspn::diagnose::samples::is_samples;
 use tailspn::diagnose::syscalls::{NodeLog, is_strace};
+use tailspn::subject::FileKind;
 use tailspn::trace::is_log;
 
 use crate::cli::exit::Exit;
@@ -49,7 +49,7 @@ impl Inputs {
                 inputs.folder(path, &mut seen)?;
             } else if !path.exists() && path.as_os_str() != "-" {
                 inputs.named_node(path)?;
-            } else if !path.is_file() || !is_samples(path) && is_log(path) {
+            } else if !path.is_file() || FileKind::of(path).is_some_and(FileKind::is_log) {
                 // standard input and pipes can be read only once
                 inputs.logs.push(path.clone());
             } else if !inputs.known(path) {
@@ -66,14 +66,11 @@ impl Inputs {
 
     /// Adds a file of a known kind other than a job log; returns false for other files.
     fn known(&mut self, path: &Path) -> bool {
-        if is_samples(path) {
-            self.samples.push(path.to_owned());
-        } else if is_progress(path) {
-            self.progress.push(path.to_owned());
-        } else if is_strace(path) {
-            self.calls.push(path.display().to_string());
-        } else {
-            return false;
+        match FileKind::of(path) {
+            Some(FileKind::Samples) => self.samples.push(path.to_owned()),
+            _ if is_progress(path) => self.progress.push(path.to_owned()),
+            Some(FileKind::SystemCalls) => self.calls.push(path.display().to_string()),
+            _ => return false,
         }
         true
     }
@@ -106,7 +103,8 @@ impl Inputs {
             }
         }
         files.sort();
-        let (logs, rest): (Vec<PathBuf>, Vec<PathBuf>) = files.into_iter().partition(|file| is_log(file));
+        let (logs, rest): (Vec<PathBuf>, Vec<PathBuf>) =
+            files.into_iter().partition(|file| FileKind::of(file).is_some_and(FileKind::is_log));
         // the tables of a cluster trace are one log; for other logs the reader reports that there are several
         self.logs.extend(if logs.len() > 1 { vec![folder.to_owned()] } else { logs });
         for file in rest {

@@ -1,13 +1,12 @@
 //! `fit`: fits the model of a job to logs of the job: a stage graph for Spark, a job plan for MapReduce.
 
-use std::fs::File;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use tailspn::fit::HadoopConf;
 use tailspn::job_time::{FitSettings, FittedModel, LogFit, LogFitError};
 use tailspn::plan::JobPlan;
 use tailspn::report::{fit_jobs_report, fit_report};
+use tailspn::subject::FileKind;
 use tailspn::trace::ReadOptions;
 
 use crate::cli::args::FitArgs;
@@ -70,7 +69,8 @@ pub(crate) fn plan_of(args: &FitArgs, terminal: &Terminal) -> Result<Option<JobP
 
 /// Reads the logs and fits the model; `None` after Ctrl-C.
 fn model(args: &FitArgs, terminal: &Terminal) -> Result<Option<FittedModel>, Failure> {
-    let (confs, logs): (Vec<&PathBuf>, Vec<&PathBuf>) = args.logs.iter().partition(|path| is_conf(path));
+    let (confs, logs): (Vec<&PathBuf>, Vec<&PathBuf>) =
+        args.logs.iter().partition(|path| FileKind::of(path) == Some(FileKind::HadoopConf));
     let logs = all_logs(&logs, &ReadOptions::from(&args.limits))?;
     let inputs_mb: Vec<f64> = args.input_size.iter().map(|bytes| *bytes as f64 / MB).collect();
     if args.job.is_empty() && !inputs_mb.is_empty() && inputs_mb.len() != logs.len() {
@@ -113,13 +113,4 @@ fn model(args: &FitArgs, terminal: &Terminal) -> Result<Option<FittedModel>, Fai
 
 fn usage(message: String) -> Failure {
     Failure::plain(Exit::Usage, message)
-}
-
-/// Returns true if a file is a Hadoop configuration rather than a log. An unreadable file is reported later, when it is
-/// read.
-fn is_conf(path: &Path) -> bool {
-    let mut head = Vec::new();
-    path.is_file()
-        && File::open(path).is_ok_and(|file| file.take(4096).read_to_end(&mut head).is_ok())
-        && HadoopConf::is_meant(&head)
 }

@@ -10,7 +10,8 @@ use tailspn::plan::{DataSize, JobPlan};
 use tailspn::remaining::{RemainingSettings, remaining};
 use tailspn::report::{RemainingBasis, RemainingReport, remaining_report};
 use tailspn::stages::StagePlan;
-use tailspn::trace::{JobTrace, ReadOptions, WarningKind, is_log};
+use tailspn::subject::FileKind;
+use tailspn::trace::{JobTrace, ReadOptions, WarningKind};
 use tailspn::watch::{Unwatched, Watch};
 
 use crate::cli::args::{FitArgs, RemainingArgs};
@@ -54,7 +55,7 @@ pub(crate) fn run(args: &RemainingArgs, terminal: &Terminal) -> Result<Exit, Fai
 /// Reads the plan of stages from a file, or fits it to the log of another run. None after Ctrl-C.
 fn read_plan(path: &Path, args: &RemainingArgs, terminal: &Terminal) -> Result<Option<StagePlan>, Failure> {
     let needed = "`tailspn fit LOG... -o PLAN.toml` makes a plan of stages from Spark event logs";
-    let plan = if is_log(path) || path.is_dir() {
+    let plan = if path.is_dir() || FileKind::of(path).is_some_and(FileKind::is_log) {
         let fit = FitArgs::of_logs(vec![path.to_owned()], &args.limits);
         let Some(plan) = plan_of(&fit, terminal)? else { return Ok(None) };
         plan

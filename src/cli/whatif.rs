@@ -8,7 +8,7 @@ use tailspn::fit::only_job;
 use tailspn::job_time::OwnRun;
 use tailspn::plan::{JobPlan, PlanError, PlanProblem, Planning as _};
 use tailspn::report::{Report, WhatIfReport, log_what_if_report, what_if_report};
-use tailspn::trace::is_log;
+use tailspn::subject::FileKind;
 use tailspn::whatif::WhatIf;
 
 use crate::cli::args::WhatIfArgs;
@@ -137,7 +137,7 @@ fn of_log(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<WhatIf, 
 
 /// Returns true if a path leads to a log rather than a plan. An unreadable file is reported later, when it is read.
 fn is_meant(path: &Path) -> bool {
-    path.is_dir() || is_log(path)
+    path.is_dir() || FileKind::of(path).is_some_and(FileKind::is_log)
 }
 
 /// The values of all axes.

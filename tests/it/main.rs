@@ -67,6 +67,7 @@ mod degenerate;
 mod documents;
 #[cfg(feature = "cli")]
 mod explained;
+mod file_kinds;
 mod fit;
 mod fit_history;
 mod fit_job;

@@ -295,3 +295,22 @@ fn a_slow_run_is_said_to_be_slow() {
     // what is left of the run is the same, since its own tasks say how long they take
     assert!((slow.quantile(0.5) / own.quantile(0.5) - 1.0).abs() < 0.2, "{} {}", slow.quantile(0.5), own.quantile(0.5));
 }
+
+/// Four programs of many short jobs, on whose logs the constants of the model without a plan were chosen: at least 80% of the
+/// intervals contain the time that was left.
+#[test]
+fn the_rest_of_jobs_is_predicted_without_a_plan() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("replications/spark-runs/learn");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut logs: Vec<_> = files.filter(|path| path.to_string_lossy().ends_with("-r1.gz")).collect();
+    logs.sort();
+    let mut rows = CUTS.map(|_| Vec::new());
+    for path in &logs {
+        let log = Log::read(path);
+        for (rows, share) in rows.iter_mut().zip(CUTS) {
+            rows.extend(Row::new(&log.cut(share), Question::RunItself, &StagePlan::default()));
+        }
+    }
+    let (_, all) = scores(&rows, Question::RunItself);
+    assert!(all.count >= 75 && all.coverage() >= 0.8, "{} of {}", all.covered, all.count);
+}

@@ -25,5 +25,5 @@ pub use error::{KeyProblem, StudyError};
 pub(crate) use tailspn_common::{share, watch};
 pub(crate) use tailspn_engine::{Problems, compile, estimate, fold, formats, net, rng, semantics, sim, whole_file};
 pub(crate) use tailspn_exact::solve;
-pub(crate) use tailspn_jobs::{cluster, fit, job, mapreduce, plan, run, runs, stages, units};
+pub(crate) use tailspn_jobs::{cluster, diagnose, fit, job, mapreduce, plan, run, runs, stages, units};
 pub(crate) use tailspn_logs::trace;

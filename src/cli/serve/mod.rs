@@ -24,13 +24,13 @@ use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
 use tailspn::plan::JobPlan;
-use tailspn::trace::log_format;
+use tailspn::subject::FileKind;
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 
 use crate::cli::args::{NetArgs, PlanArgs, ServeArgs};
 use crate::cli::exit::Exit;
-use crate::cli::load::{compile_net, read_bytes, read_net};
+use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::Failure;
 use crate::cli::output::{Terminal, reason};
 use crate::cli::plan::{PlanText, job_of, only_whatif};
@@ -107,16 +107,11 @@ impl Page {
         if path.as_os_str() == "-" {
             return Err(Failure::plain(Exit::Usage, "`serve` reads a file, not standard input"));
         }
-        if log_format(path).is_some() {
-            return Ok(Self::Log(Log::new(path)));
-        }
-        let is_plan = match String::from_utf8(read_bytes(path)?) {
-            // an empty file is also an empty plan, so its name decides
-            Ok(text) => {
-                let is_table = || text.parse::<toml::Table>().is_ok_and(|table| !table.is_empty());
-                path.extension().is_some_and(|end| end == "toml") || is_table()
-            }
-            Err(_) => false,
+        let is_plan = match FileKind::of(path) {
+            Some(FileKind::Log(_)) => return Ok(Self::Log(Log::new(path))),
+            Some(FileKind::JobPlan | FileKind::SweepPlan | FileKind::OptimizePlan) => true,
+            // a plan without a section, or with a misspelt one
+            _ => path.extension().is_some_and(|end| end == "toml"),
         };
         if !is_plan {
             let loaded = read_net(&NetArgs::at(path))?;

@@ -18,7 +18,7 @@ use crate::solve::law_tree::{LawId, LawTable};
 pub enum SeriesParallelError {
     /// The net is not a schedule: a transition may fire twice, or transitions compete. States or simulation may give an
     /// answer.
-    #[error("the net is not a schedule: {}", .0[0])]
+    #[error("the net is not a series-parallel schedule: {0}")]
     NotSchedule(
         /// All reasons.
         ScheduleError,

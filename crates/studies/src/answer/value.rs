@@ -112,7 +112,7 @@ pub enum AnswerError {
         what: &'static str,
     },
     /// The net can reach a dead marking, so it has no long run.
-    #[error("the net has {dead_markings} dead markings and so no steady state")]
+    #[error("the net can stop forever in {dead_markings} dead marking{}, so it has no steady state", if *dead_markings == 1 { "" } else { "s" })]
     CanStop {
         /// Dead markings.
         dead_markings: usize,

@@ -6,6 +6,7 @@
 //!
 //! | question | file |
 //! |---|---|
+//! | the kind of a file | `kind` |
 //! | reading a job or net from files | [`load`] |
 //! | the job plan or net of one run | `at` |
 //! | points that are not valid, and the keys that cause the problem | `check` |
@@ -16,6 +17,7 @@
 mod at;
 mod check;
 mod goal;
+mod kind;
 pub mod load;
 mod load_error;
 mod number;
@@ -44,6 +46,7 @@ use crate::sweep::{Axis, Model, NetModel, Point, Runs, Spread, path};
 
 pub use at::{ParameterError, names_in_a_sentence, with_parameters};
 pub use goal::NetGoal;
+pub use kind::FileKind;
 pub use load::{LoadWarning, Loaded};
 pub use load_error::LoadError;
 pub(crate) use number::as_number;

@@ -1,0 +1,99 @@
+//! The kind of a file, from its first bytes: the one place that tells a log from a plan, a net or a result. A reader still decides whether the file is valid.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use crate::diagnose::samples::is_samples;
+use crate::diagnose::syscalls::is_strace;
+use crate::fit::HadoopConf;
+use crate::formats::Format as NetFormat;
+use crate::trace::{Format as LogFormat, log_format};
+
+/// Number of bytes at the start of a file that determine the kind.
+const HEAD: u64 = 64 * 1024;
+
+/// A kind of file, or of folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileKind {
+    /// A net in any format that can be read.
+    Net,
+    /// The plan of a job.
+    JobPlan,
+    /// The plan of a sweep.
+    SweepPlan,
+    /// The plan of an optimisation.
+    OptimizePlan,
+    /// The log of a job, plain or compressed, or a folder or an archive of logs.
+    Log(LogFormat),
+    /// The configuration of a Hadoop job.
+    HadoopConf,
+    /// A result that tailspn wrote as JSON.
+    Result,
+    /// Samples of a node's resources, by sysstat.
+    Samples,
+    /// A log of system calls, by strace.
+    SystemCalls,
+}
+
+impl FileKind {
+    /// Returns the kind of a file; none for a file of another kind, a file that cannot be read, and progress reports, which have no sure mark.
+    pub fn of(path: &Path) -> Option<Self> {
+        // the text of sysstat as JSON also looks like a log
+        if is_samples(path) {
+            return Some(Self::Samples);
+        }
+        if let Some(format) = log_format(path) {
+            return Some(Self::Log(format));
+        }
+        let mut head = Vec::new();
+        File::open(path).ok().filter(|_| path.is_file())?.take(HEAD).read_to_end(&mut head).ok()?;
+        Self::of_text(&head).or_else(|| is_strace(path).then_some(Self::SystemCalls))
+    }
+
+    /// Returns the kind of a text that is not a log, by its first bytes.
+    fn of_text(head: &[u8]) -> Option<Self> {
+        match NetFormat::sniff(head) {
+            Some(NetFormat::Svg | NetFormat::Dot) => return None,
+            Some(_) => return Some(Self::Net),
+            None => {}
+        }
+        let text = String::from_utf8_lossy(head);
+        if HadoopConf::is_meant(head) && text.contains("<configuration") {
+            return Some(Self::HadoopConf);
+        }
+        let has = |section: &str| text.lines().any(|line| line.trim_start().starts_with(section));
+        if text.trim_start().starts_with('{') && text.contains("\"format_version\"") && text.contains("\"kind\"") {
+            Some(Self::Result)
+        } else if has("[optimize]") {
+            Some(Self::OptimizePlan)
+        } else if has("[sweep]") || has("[[axis]]") {
+            Some(Self::SweepPlan)
+        } else {
+            ["[job]", "[[job]]", "[profile]", "[[stage]]", "[cluster]"].into_iter().any(has).then_some(Self::JobPlan)
+        }
+    }
+
+    /// Returns true for a log.
+    pub fn is_log(self) -> bool {
+        matches!(self, Self::Log(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_tell_their_kind() {
+        let of = |text: &str| FileKind::of_text(text.as_bytes());
+        assert_eq!(of("<?xml version=\"1.0\"?><pnml><net/></pnml>"), Some(FileKind::Net));
+        assert_eq!(of("<?xml version=\"1.0\"?>\n<configuration>"), Some(FileKind::HadoopConf));
+        assert_eq!(of("# mine\n[job]\nmaps = 3\n"), Some(FileKind::JobPlan));
+        assert_eq!(of("[sweep]\nbase = \"a.toml\"\n"), Some(FileKind::SweepPlan));
+        assert_eq!(of("[sweep]\n[optimize]\n"), Some(FileKind::OptimizePlan));
+        assert_eq!(of("{\"format_version\": 1, \"kind\": \"estimate\"}"), Some(FileKind::Result));
+        assert_eq!(of("maps: 3\n"), None);
+        assert_eq!(of(""), None);
+    }
+}
