@@ -15,7 +15,7 @@ use crate::cli::notes::Failure;
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::plan::{only_whatif, options_refused, read_job};
-use crate::cli::proof::refuse_misfit;
+use crate::cli::proof::proved;
 use crate::cli::rare::{MOST_WALKS, below};
 use crate::cli::simulate::{end_of, times_s};
 use crate::cli::spn_gc::tell_phases;
@@ -31,13 +31,15 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
         return Ok(Exit::Success);
     }
     let plan = read_job(args.plan.as_deref(), &args.planned, terminal)?;
-    let asks_advice = plan.deadline_s().is_some() || args.speculation.is_some();
+    if plan.deadline_s().is_some() || args.speculation.is_some() {
+        proved(&plan, args.trust.trust_misfit, terminal)?;
+    }
     let plan = match plan {
         JobPlan::MapReduce(plan) => *plan,
-        JobPlan::Stages(plan) => return estimate_stages::run(*plan, args, asks_advice, terminal),
+        JobPlan::Stages(plan) => return estimate_stages::run(*plan, args, terminal),
         plan => return Err(only_whatif(&plan, "estimate")),
     };
-    run_phases(straggling(plan, args)?, args, asks_advice, started, terminal)
+    run_phases(straggling(plan, args)?, args, started, terminal)
 }
 
 /// Returns the plan with the stragglers and copies of the command line.
@@ -62,13 +64,7 @@ fn straggling(mut plan: Plan, args: &EstimateArgs) -> Result<Plan, Failure> {
 }
 
 /// Estimates a job of nine phases.
-fn run_phases(
-    mut plan: Plan,
-    args: &EstimateArgs,
-    asks_advice: bool,
-    started: Instant,
-    terminal: &Terminal,
-) -> Result<Exit, Failure> {
+fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &Terminal) -> Result<Exit, Failure> {
     plan.model.seed = args.run.seed.unwrap_or(plan.model.seed);
     let format = args.export.as_deref().map(|path| format_of(path, "")).transpose()?;
     if let Some(path) = &args.export {
@@ -88,9 +84,6 @@ fn run_phases(
     drop(progress);
     tell_phases(&found.phases, terminal);
     found.own_run.is_trusted = args.trust.trust_misfit;
-    if asks_advice {
-        refuse_misfit(&found.own_run)?;
-    }
     let report = estimate_report(&plan, &found, args.run.level);
     let mut report = report.map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?;
     report.add_cost(started.elapsed());

@@ -15,19 +15,13 @@ use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::plan::options_refused;
-use crate::cli::proof::refuse_misfit;
 use crate::cli::simulate::end_of;
 use crate::cli::straggler_values::Copies;
 use crate::cli::study::replications;
 use crate::cli::values::SparkSpeculation;
 
 /// Estimates the job of a plan of stages.
-pub(crate) fn run(
-    plan: StagePlan,
-    args: &EstimateArgs,
-    asks_advice: bool,
-    terminal: &Terminal,
-) -> Result<Exit, Failure> {
+pub(crate) fn run(plan: StagePlan, args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     if args.method == Method::Exact {
         return Err(Failure::helped(
             Exit::Refused,
@@ -50,11 +44,8 @@ pub(crate) fn run(
     };
     let found = estimate_stages(plan, &ensemble, args.run.level, &progress);
     let mut found = found?;
-    drop(progress);
     found.own_run.is_trusted = args.trust.trust_misfit;
-    if asks_advice {
-        refuse_misfit(&found.own_run)?;
-    }
+    drop(progress);
     let report = stages_report(plan, &found, args.run.level);
     terminal.samples(found.times_s.iter().copied());
     terminal.report(&report, &args.print)?;

@@ -16,15 +16,9 @@ pub(crate) fn proved(plan: &JobPlan, is_trusted: bool, terminal: &Terminal) -> R
     let found = own_run(plan, &progress)?;
     drop(progress);
     let found = OwnRun { is_trusted, ..found };
-    refuse_misfit(&found)?;
-    Ok(found)
-}
-
-/// Refuses a question that asks for advice if the plan does not reproduce its runs, unless the user trusts it.
-pub(crate) fn refuse_misfit(found: &OwnRun) -> Result<(), Failure> {
     if !found.forbids_advice() {
-        return Ok(());
+        return Ok(found);
     }
     let help = "`tailspn estimate PLAN` without a deadline, list or policy prints what the plan can say; `--trust-misfit` answers all the same";
-    Err(Failure::helped(Exit::Unmet, misfit(found), help))
+    Err(Failure::helped(Exit::Unmet, misfit(&found), help))
 }
