@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tailspn::net::Net;
 
+use crate::cli::signals::signalled;
+
 /// A command in process, shared between the thread that runs it and the thread that waits for it.
 #[derive(Debug, Default)]
 pub struct Call {
@@ -150,4 +152,9 @@ impl Call {
 /// Locks a mutex, also after a panic of another thread, whose output remains usable.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns true after Ctrl-C or SIGTERM, or if the call of this thread was stopped.
+pub(crate) fn interrupted() -> bool {
+    Call::current().map_or_else(signalled, |call| call.is_stopped())
 }

@@ -9,6 +9,7 @@ use tailspn::plan::JobPlan;
 use tailspn::trace::ReadOptions;
 
 use crate::cli::args::CompareArgs;
+use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::kinds::compared;
 use crate::cli::load::{read_bytes, unreadable};
@@ -16,7 +17,7 @@ use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::report::read_result;
 use crate::cli::trace::{LogChoice, all_logs, tell_warnings};
-use crate::cli::watch::{catch_interrupt, interrupted};
+use crate::cli::watch::catch_interrupt;
 
 /// A plan and the name of its file.
 type NamedPlan = (String, toml::Table);

@@ -12,6 +12,7 @@ use tailspn::trace::analysis::Usual;
 use tailspn::trace::{JobTrace, ReadOptions};
 
 use crate::cli::args::DetectorsArgs;
+use crate::cli::call::interrupted;
 use crate::cli::diagnose_inputs::Inputs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
@@ -19,7 +20,7 @@ use crate::cli::output::Terminal;
 use crate::cli::plan::PlanText;
 use crate::cli::report_source::{Rest, read_reports};
 use crate::cli::trace::{load, tell_warnings};
-use crate::cli::watch::{catch_interrupt, interrupted};
+use crate::cli::watch::catch_interrupt;
 
 /// Lists the detectors, or judges them.
 pub(crate) fn run(args: &DetectorsArgs, terminal: &Terminal) -> Result<Exit, Failure> {

@@ -9,6 +9,7 @@ use tailspn::report::{DiagnosisReport, diagnosis_report, diagnosis_svg};
 use tailspn::trace::{JobTrace, ReadOptions};
 
 use crate::cli::args::{DiagnoseArgs, RulesChoice};
+use crate::cli::call::interrupted;
 use crate::cli::diagnose_inputs::Inputs;
 use crate::cli::diagnose_more::{by_calls, by_progress};
 use crate::cli::exit::Exit;
@@ -16,7 +17,7 @@ use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
 use crate::cli::pictures::{may_write_picture, write_picture};
 use crate::cli::trace::load;
-use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+use crate::cli::watch::{Progress, catch_interrupt};
 
 /// Reads the inputs and explains why tasks were slow.
 pub(crate) fn run(args: &DiagnoseArgs, terminal: &Terminal) -> Result<Exit, Failure> {

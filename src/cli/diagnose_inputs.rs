@@ -103,8 +103,10 @@ impl Inputs {
             }
         }
         files.sort();
-        let (logs, rest): (Vec<PathBuf>, Vec<PathBuf>) =
-            files.into_iter().partition(|file| FileKind::of(file).is_some_and(FileKind::is_log));
+        let (logs, rest): (Vec<PathBuf>, Vec<PathBuf>) = files.into_iter().partition(|file| {
+            // a folder is a log only if its files are parts of one
+            if file.is_dir() { is_log(file) } else { FileKind::of(file).is_some_and(FileKind::is_log) }
+        });
         // the tables of a cluster trace are one log; for other logs the reader reports that there are several
         self.logs.extend(if logs.len() > 1 { vec![folder.to_owned()] } else { logs });
         for file in rest {

@@ -8,12 +8,13 @@ use tailspn::diagnose::{InputFindings, InputKind, ProgressFile, UsedInput};
 use tailspn::trace::JobTrace;
 
 use crate::cli::args::DiagnoseArgs;
+use crate::cli::call::interrupted;
 use crate::cli::diagnose_inputs::Inputs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::report_source::{Rest, read_reports};
-use crate::cli::watch::{Progress, interrupted};
+use crate::cli::watch::Progress;
 use crate::cli::{syscalls, watch_tasks};
 
 /// Finds stragglers by task progress.

@@ -5,9 +5,9 @@ use std::time::Duration;
 use tailspn::answer::AnswerError;
 use tailspn::solve::{FixedDelayError, Limits};
 
+use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
-use crate::cli::watch::interrupted;
 
 /// Advice if a limit of the state space is exceeded.
 pub(super) const LIMITS: &str =

@@ -10,12 +10,13 @@ use tailspn::subject::FileKind;
 use tailspn::trace::ReadOptions;
 
 use crate::cli::args::FitArgs;
+use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::load::read_bytes;
 use crate::cli::notes::Failure;
 use crate::cli::output::{Terminal, may_write, write_file};
 use crate::cli::trace::{all_logs, load, tell_warnings};
-use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+use crate::cli::watch::{Progress, catch_interrupt};
 
 /// Bytes per MB.
 const MB: f64 = 1_048_576.0;

@@ -207,7 +207,7 @@ fn run_command(command: &Command, terminal: &Terminal) -> Result<Exit, Failure> 
     };
     ended.map_err(|failure| match failure.exit {
         // an error about a log that was read in part has no meaning
-        Exit::Trace if watch::interrupted() => Failure::plain(Exit::Interrupted, "stopped while the log was read"),
+        Exit::Trace if call::interrupted() => Failure::plain(Exit::Interrupted, "stopped while the log was read"),
         _ => kinds::explained(failure, command),
     })
 }

@@ -11,9 +11,8 @@ use miette::{
 
 use tailspn::explain::{ErrorKind, Explain};
 
-use crate::cli::call::Problem;
+use crate::cli::call::{Problem, interrupted};
 use crate::cli::exit::Exit;
-use crate::cli::watch::interrupted;
 
 /// Maximum length of a line that is printed whole; of a longer line, only the text near the position is printed.
 const LONGEST_LINE: usize = 140;

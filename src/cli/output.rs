@@ -33,8 +33,8 @@ impl ProgressDisplay {
     }
 }
 
-/// Problems that are printed of one file.
-const MOST_PROBLEMS: usize = 10;
+/// Problems that are printed of one file. The readers of nets list 20, and then state the number of the others.
+const MOST_PROBLEMS: usize = 21;
 /// Text width if the terminal's width is unknown, in columns.
 const WIDTH: usize = 80;
 

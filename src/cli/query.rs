@@ -5,6 +5,7 @@ use tailspn::report::{QueryReport, QueryRow, answer_queries};
 use tailspn::solve::CslQuery;
 
 use crate::cli::args::QueryArgs;
+use crate::cli::call::interrupted;
 use crate::cli::exact::{limits, states_failure};
 use crate::cli::exit::Exit;
 use crate::cli::load::{read_bytes, read_net};
@@ -12,7 +13,7 @@ use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
 use crate::cli::preparation::Preparation;
 use crate::cli::solve_untimed::help;
-use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+use crate::cli::watch::{Progress, catch_interrupt};
 
 /// Answers the queries.
 pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Exit, Failure> {

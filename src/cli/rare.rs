@@ -9,13 +9,14 @@ use tailspn::sim::{RareEvent, Splitting};
 use tailspn::watch::TimeLimit;
 
 use crate::cli::args::RareArgs;
+use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::preparation::Preparation;
 use crate::cli::question::resolved;
-use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+use crate::cli::watch::{Progress, catch_interrupt};
 
 /// Maximum number of walks on a level. The number of a walk is part of the addresses of random words.
 pub(crate) const MOST_WALKS: u64 = 1 << 24;

@@ -15,13 +15,14 @@ use tailspn::trace::{JobTrace, ReadOptions, WarningKind};
 use tailspn::watch::{Unwatched, Watch};
 
 use crate::cli::args::{FitArgs, RemainingArgs};
+use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::fit::plan_of;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::plan::PlanText;
 use crate::cli::trace::load;
-use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+use crate::cli::watch::{Progress, catch_interrupt};
 
 /// Interval between two checks of a log.
 const POLL: Duration = Duration::from_millis(200);

@@ -7,6 +7,7 @@ use tailspn::subject::NetGoal;
 use tailspn::sweep::SweepPlan;
 
 use crate::cli::args::{SensitivityArgs, UntilArgs};
+use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Note, Source};
@@ -16,7 +17,7 @@ use crate::cli::plan::{PlanText, keys_of};
 use crate::cli::proof::proved;
 use crate::cli::question::late_dead_marking;
 use crate::cli::study::{study_failure, tell_warnings};
-use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+use crate::cli::watch::{Progress, catch_interrupt};
 
 /// Ranks the settings.
 pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Result<Exit, Failure> {

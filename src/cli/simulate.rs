@@ -11,6 +11,7 @@ use tailspn::sim::{
 use tailspn::watch::TimeLimit;
 
 use crate::cli::args::{Method, SimulateArgs};
+use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::load::read_net;
 use crate::cli::notes::Failure;
@@ -19,7 +20,7 @@ use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::preparation::Preparation;
 use crate::cli::question::ask;
 use crate::cli::targets::{Wanted, of_ensemble, targets, tell_unmet, tell_unmet_in};
-use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+use crate::cli::watch::{Progress, catch_interrupt};
 
 /// Default number of replications.
 const REPLICATIONS: u64 = 10_000;

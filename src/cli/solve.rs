@@ -6,6 +6,7 @@ use tailspn::solve::{ExploreError, GridSettings};
 use tailspn::watch::TimeLimit;
 
 use crate::cli::args::SolveArgs;
+use crate::cli::call::interrupted;
 use crate::cli::exact::{limits, states_failure};
 use crate::cli::exit::Exit;
 use crate::cli::load::read_net;
@@ -13,7 +14,7 @@ use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::preparation::Preparation;
 use crate::cli::solve_question::net_question;
-use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+use crate::cli::watch::{Progress, catch_interrupt};
 use crate::cli::{properties, solve_files, solve_untimed};
 
 /// Solves the net.

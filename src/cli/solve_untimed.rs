@@ -9,13 +9,14 @@ use tailspn::subject::names_in_a_sentence;
 use tailspn::watch::TimeLimit;
 
 use crate::cli::args::SolveArgs;
+use crate::cli::call::interrupted;
 use crate::cli::exact::{limits, states_failure};
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
 use crate::cli::question::known_names;
 use crate::cli::solve_files::{may_write_all, write_coverability, write_untimed};
-use crate::cli::watch::{catch_interrupt, interrupted};
+use crate::cli::watch::catch_interrupt;
 
 /// Explores the net, checks the formulas, prints the results and writes the files.
 pub(super) fn run(net: &Net, args: &SolveArgs, terminal: &Terminal, watch: &TimeLimit<'_>) -> Result<Exit, Failure> {

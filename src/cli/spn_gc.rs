@@ -9,6 +9,7 @@ use tailspn::plan::JobPlan;
 use tailspn::stages::StagePlan;
 
 use crate::cli::args::{OutFormat, SpnGcArgs};
+use crate::cli::call::interrupted;
 use crate::cli::convert::{export_to, format_of};
 use crate::cli::estimate_stages;
 use crate::cli::exit::Exit;
@@ -16,7 +17,7 @@ use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
 use crate::cli::plan::{PlanText, job_of, only_whatif};
 use crate::cli::spn_gc_parts;
-use crate::cli::watch::{catch_interrupt, interrupted};
+use crate::cli::watch::catch_interrupt;
 
 /// Writes the net.
 pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure> {

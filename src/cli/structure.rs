@@ -4,11 +4,12 @@ use tailspn::report::{Sections, StructureReport, structure_report};
 use tailspn::structure::{Limits, Wanted, analyse};
 
 use crate::cli::args::{StructureArgs, StructurePart};
+use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
-use crate::cli::watch::{catch_interrupt, interrupted};
+use crate::cli::watch::catch_interrupt;
 
 /// Analyses the net.
 pub(crate) fn run(args: &StructureArgs, terminal: &Terminal) -> Result<Exit, Failure> {

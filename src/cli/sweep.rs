@@ -9,6 +9,7 @@ use tailspn::sim::Placement;
 use tailspn::sweep::{MergeError, Stored, Sweep, SweepPlan, SweepSettings, merge as merge_shards};
 
 use crate::cli::args::{MergeArgs, SweepArgs, SweepPrintArgs};
+use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
@@ -17,7 +18,7 @@ use crate::cli::plan::{PlanText, keys_of};
 use crate::cli::proof::proved;
 use crate::cli::study::{study_failure, tell_warnings};
 use crate::cli::sweep_events::Teller;
-use crate::cli::watch::{catch_interrupt, interrupted};
+use crate::cli::watch::catch_interrupt;
 
 /// Runs the sweep of a plan.
 pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Result<Exit, Failure> {

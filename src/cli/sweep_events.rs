@@ -9,8 +9,9 @@ use tailspn::report::counted;
 use tailspn::sweep::{DamagedPart, Ends, PointResult, Stored, SweepWatch};
 use tailspn::watch::Watch;
 
+use crate::cli::call::interrupted;
 use crate::cli::output::Terminal;
-use crate::cli::watch::{Progress, interrupted};
+use crate::cli::watch::Progress;
 
 /// Version of the event format.
 const FORMAT_VERSION: u32 = 1;

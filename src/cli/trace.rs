@@ -9,11 +9,12 @@ use tailspn::trace::analysis::Usual;
 use tailspn::trace::{JobTrace, ReadOptions, logs_in, read, read_stream};
 
 use crate::cli::args::TraceArgs;
+use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::pictures::{draw, may_draw, may_write_picture, write_picture};
-use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+use crate::cli::watch::{Progress, catch_interrupt};
 
 /// Reads the log and reports on it.
 pub(crate) fn run(args: &TraceArgs, terminal: &Terminal) -> Result<Exit, Failure> {

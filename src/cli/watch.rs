@@ -31,11 +31,6 @@ pub(crate) fn catch_interrupt(terminal: &Terminal) {
     catch();
 }
 
-/// Returns true after Ctrl-C or SIGTERM, or if the call of this thread was stopped.
-pub(crate) fn interrupted() -> bool {
-    Call::current().map_or_else(signalled, |call| call.is_stopped())
-}
-
 /// Reports the end of the work, once.
 fn tell_stopping() {
     static TOLD: Once = Once::new();

@@ -13,6 +13,7 @@ use tailspn::trace::{JobTrace, ReadOptions};
 use tailspn::watch::Watch as _;
 
 use crate::cli::args::{PrintArgs, RuleChoice, WatchArgs};
+use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write, reason, write_file};
@@ -21,7 +22,7 @@ use crate::cli::report_source::{
     Chunk, ReportSource, Rest, history_of, read_at_most, read_reports, stdin_unpacked, unreadable,
 };
 use crate::cli::trace::{load, load_stream};
-use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+use crate::cli::watch::{Progress, catch_interrupt};
 
 /// Number of bytes that are examined to detect reports.
 const SNIFFED: u64 = 1 << 16;

@@ -12,6 +12,7 @@ use tailspn::subject::FileKind;
 use tailspn::whatif::WhatIf;
 
 use crate::cli::args::WhatIfArgs;
+use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
@@ -20,7 +21,7 @@ use crate::cli::plan::{PlanText, options_refused};
 use crate::cli::proof::proved;
 use crate::cli::trace::{load, tell_warnings};
 use crate::cli::values::SweepAxis;
-use crate::cli::watch::{Progress, catch_interrupt, interrupted};
+use crate::cli::watch::{Progress, catch_interrupt};
 
 /// Compares the policies.
 pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failure> {

@@ -67,6 +67,8 @@ fn a_run_that_failed_is_used_as_far_as_it_went() {
     assert_eq!(found["own_run"]["runs"].as_array().unwrap().len(), 1);
     let notes = found["notes"].to_string();
     assert!(notes.contains("failed or has not ended; 2 of 3 stages"), "{notes}");
+    // a run of another folder's table has the same stages by position, and its size by what it read
+    assert!(notes.contains("its input is assumed to be 64.00 MB, by what these stages have read"), "{notes}");
     let alone = shown(&["fit", log, "--quiet"]);
     assert!(alone.starts_with("exit 4") && alone.contains("a job failed or did not finish, and no other"), "{alone}");
     // without its end, the same stages are known
@@ -76,6 +78,14 @@ fn a_run_that_failed_is_used_as_far_as_it_went() {
     let output = tool(&["fit", log, SMALL, "--json", "--quiet"]).output().unwrap();
     let again: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(again["stages"], found["stages"]);
+    // a run without a stage that succeeded is left out, with a note
+    let early: Vec<&str> =
+        cut.lines().filter(|line| !line.contains("StageCompleted") && !line.contains("JobEnd")).collect();
+    std::fs::write(log, early.join("\n")).unwrap();
+    let output = tool(&["fit", log, SMALL, "--json", "--quiet"]).output().unwrap();
+    let without: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(without["runs"].as_array().unwrap().len(), 1);
+    assert!(without["notes"].to_string().contains("no stage succeeded: left out"), "{}", without["notes"]);
 }
 
 #[test]

@@ -6,13 +6,6 @@ use std::error::Error;
 use std::fmt::{self, Debug, Display};
 use std::ops::Deref;
 
-use tailspn_common::explain::{ErrorKind, Explain};
-
-use crate::compile::CompileProblem;
-
-/// Problems of a net that are listed.
-const MOST: usize = 20;
-
 /// All problems that one check found, in the order of the check; at least one.
 ///
 /// An error value that works with `?`: it displays every problem, and dereferences to a slice of the problems.
@@ -88,13 +81,3 @@ impl<P: Display> Display for Problems<P> {
 }
 
 impl<P: Debug + Display> Error for Problems<P> {}
-
-impl Explain for Problems<CompileProblem> {
-    fn kind(&self) -> ErrorKind {
-        ErrorKind::Model
-    }
-
-    fn problems(&self) -> Vec<String> {
-        self.iter().take(MOST).map(ToString::to_string).collect()
-    }
-}

@@ -29,6 +29,7 @@ use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 
 use crate::cli::args::{NetArgs, PlanArgs, ServeArgs};
+use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::Failure;
@@ -38,7 +39,7 @@ use crate::cli::serve::game::{Game, Games};
 use crate::cli::serve::guard::{Guard, MOST_BODY_BYTES, admit};
 use crate::cli::serve::job::Job;
 use crate::cli::serve::log::Log;
-use crate::cli::watch::{catch_interrupt, interrupted};
+use crate::cli::watch::catch_interrupt;
 
 /// Interval between two checks for a signal.
 const SIGNAL_EVERY: Duration = Duration::from_millis(20);

@@ -31,11 +31,23 @@ pub use template::{Compiled, Template};
 
 use std::collections::BTreeMap;
 
+use tailspn_common::explain::{ErrorKind, Explain};
+
 use crate::Problems;
 use crate::net::{Arc, ArcKind, Delay, Expr, Net, Timing, TransitionId};
 
 /// Every number of a net that is impossible.
 pub type CompileError = Problems<CompileProblem>;
+
+impl Explain for Problems<CompileProblem> {
+    fn kind(&self) -> ErrorKind {
+        ErrorKind::Model
+    }
+
+    fn problems(&self) -> Vec<String> {
+        self.iter().map(ToString::to_string).collect()
+    }
+}
 
 /// Reason why a net cannot be compiled. The messages use the net's own ids.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

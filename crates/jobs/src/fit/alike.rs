@@ -1,6 +1,8 @@
 //! Runs of one program, namely runs with the same stages.
 
-use crate::fit::observe::{FitError, ObservedRun, ObservedStage};
+use crate::fit::fit_error::FitError;
+use crate::fit::job_text::short;
+use crate::fit::observe::{ObservedRun, ObservedStage};
 
 /// Least share of the task time of two runs in stages that both have, for runs of one program.
 const SHARED: f64 = 0.7;
@@ -39,25 +41,31 @@ pub(super) fn alike(runs: &[ObservedRun]) -> Result<Alike, FitError> {
 /// Returns a run that is not complete, with the stages of a complete run: those that it did not finish are empty. If the input is not known, it has the
 /// share of the complete run's that the stages of both have read.
 fn as_far_as_it_went(run: &ObservedRun, whole: &ObservedRun) -> Result<(ObservedRun, String), FitError> {
-    let found = counterparts(run, whole);
+    let mut found = counterparts(run, whole);
     let theirs: f64 = found.iter().flatten().map(|&k| work_s(&run.stages[k])).sum();
     let all: f64 = run.stages.iter().map(work_s).sum();
     if theirs < SHARED * all {
+        // the same stages, of other tables
         same_job(run, whole)?;
+        found = (0..whole.stages.len()).map(Some).collect();
     }
     let mut run = run.clone();
+    let mut assumed = String::new();
     if run.input_mb == 0.0 {
         let read = |stage: &ObservedStage| stage.tasks.iter().map(|task| task.mb).sum::<f64>();
         let both = whole.stages.iter().zip(&found).filter_map(|(stage, k)| Some((stage, &run.stages[(*k)?])));
         let both = both.filter(|(stage, _)| stage.reads_input);
         let (own, of) = both.fold((0.0, 0.0), |(own, of), (stage, seen)| (own + read(seen), of + read(stage)));
-        run.input_mb = if own > 0.0 && of > 0.0 { whole.input_mb * own / of } else { whole.input_mb };
+        let is_known = own > 0.0 && of > 0.0;
+        run.input_mb = if is_known { whole.input_mb * own / of } else { whole.input_mb };
+        let by = if is_known { "by what these stages have read" } else { "as in that run" };
+        assumed = format!("; its input is assumed to be {} MB, {by}", short(run.input_mb));
     }
     let share = 100.0
         * found.iter().zip(&whole.stages).filter(|(k, _)| k.is_some()).map(|(_, stage)| work_s(stage)).sum::<f64>()
         / whole.stages.iter().map(work_s).sum::<f64>();
     let note = format!(
-        "{}: failed or has not ended; {} of {} stages, with {share:.0}% of the task time of {}, are used",
+        "{}: failed or has not ended; {} of {} stages, with {share:.0}% of the task time of {}, are used{assumed}",
         run.log,
         found.iter().flatten().count(),
         whole.stages.len(),
@@ -158,7 +166,10 @@ fn counterparts(run: &ObservedRun, last: &ObservedRun) -> Vec<Option<usize>> {
 
 /// Returns the logarithm of the data that a stage's tasks read, as a share of the run's input.
 fn log_share(run: &ObservedRun, stage: usize) -> f64 {
-    (run.stages[stage].tasks.iter().map(|task| task.mb).sum::<f64>() / run.input_mb).max(1e-9).ln()
+    let read = |stage: &ObservedStage| stage.tasks.iter().map(|task| task.mb).sum::<f64>();
+    // of a run that is not complete, the input may not be known
+    let all = if run.input_mb > 0.0 { run.input_mb } else { run.stages.iter().map(read).sum() };
+    if all > 0.0 { (read(&run.stages[stage]) / all).max(1e-9).ln() } else { 0.0 }
 }
 
 /// Returns the tables that operators scan, without digits: folders of inputs are often named by their size or date.

@@ -31,11 +31,13 @@
 //! plan's notes list.
 
 mod alike;
+mod fit_error;
 pub mod fitted;
 mod gpu;
 pub mod hadoop_conf;
 mod job_text;
 mod law;
+mod likeness;
 mod line;
 mod memory;
 mod notes;
@@ -59,12 +61,13 @@ mod test_times;
 pub mod waits;
 mod workers;
 
+pub use fit_error::FitError;
 pub use fitted::{FittedRun, FittedStage, FittedStages};
 pub use gpu::{gpu_permits, predicted_gpu_wait};
 pub use hadoop_conf::{ConfError, HadoopConf};
 pub use job_text::short;
 pub use law::LawScore;
-pub use observe::{FitError, ObservedRun, ObservedStage, ObservedTask, observe};
+pub use observe::{ObservedRun, ObservedStage, ObservedTask, observe};
 pub use observed_job::{ObservedJob, is_mapreduce, observe_job, observe_jobs};
 pub use only_job::only_job;
 pub use pooled::{FittedJobs, fit_jobs};

@@ -1,11 +1,9 @@
 //! One run of a job as recorded in its log: stages in the order of their submission, each task with
 //! its position in its slot's sequence, and the time between stages.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use tailspn_common::explain::{ErrorKind, Explain};
-
+use crate::fit::fit_error::FitError;
 use crate::fit::memory::{executor_memory_mb, memory_per_mb};
 use crate::fit::replay_policies::speculation_of;
 use crate::fit::sources::{Reading, Source, sources};
@@ -17,92 +15,6 @@ use crate::trace::{Attempt, Format, Job, JobTrace, Metric, Moment, Stage, StageI
 const STEADY: f64 = 0.9;
 /// Bytes per MB.
 const MB: f64 = 1_048_576.0;
-
-/// Reasons why a model cannot be fitted.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum FitError {
-    /// No log was given. Provide at least one.
-    #[error("no log to fit")]
-    NoLog,
-    /// The log has no stages with dependencies. Provide a Spark event log.
-    #[error("{log}: {what}")]
-    NotAStageGraph {
-        /// The log.
-        log: String,
-        /// The missing part.
-        what: String,
-    },
-    /// The log has more than one application. Provide one log per run.
-    #[error("{log}: {count} applications in one log; a fit needs the log of one application")]
-    SeveralApplications {
-        /// The log.
-        log: String,
-        /// Number of applications.
-        count: usize,
-    },
-    /// The log has several MapReduce jobs. Select one.
-    #[error("{log}: {} jobs in one log ({})", ids.len(), some(ids))]
-    SeveralJobs {
-        /// The log.
-        log: String,
-        /// Ids of the jobs.
-        ids: Vec<String>,
-    },
-    /// The log has no job with this id. Choose one of its jobs.
-    #[error("{log}: no job `{id}`; available: {}", some(ids))]
-    NoSuchJob {
-        /// The log.
-        log: String,
-        /// The requested id.
-        id: String,
-        /// The ids in the log.
-        ids: Vec<String>,
-    },
-    /// The job has more tasks than the cluster simulator supports.
-    #[error("{log}: {tasks} tasks; at most {most} can be replayed")]
-    TooManyTasks {
-        /// The log.
-        log: String,
-        /// Number of tasks.
-        tasks: usize,
-        /// The limit.
-        most: u64,
-    },
-    /// The job did not finish, or a stage has tasks that never succeeded, so its time is unknown.
-    #[error("{log}: {what}; only a run that succeeded can be used")]
-    Incomplete {
-        /// The log.
-        log: String,
-        /// The unfinished part.
-        what: String,
-    },
-    /// No stage has recorded input bytes. State the input size of each log.
-    #[error("{log}: the log does not record the input size")]
-    NoInput {
-        /// The log.
-        log: String,
-    },
-    /// The logs have different stages: they are not of the same program.
-    #[error("{log} has {what}, {first} has {expected}: these are not runs of one program")]
-    OtherJob {
-        /// The log that differs.
-        log: String,
-        /// Stages of that log.
-        what: String,
-        /// The first log.
-        first: String,
-        /// The stages of the first log.
-        expected: String,
-    },
-}
-
-/// Returns the first few of some ids.
-fn some(ids: &[String]) -> String {
-    const MOST: usize = 5;
-    let first = ids.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
-    if ids.len() > MOST { format!("{first}, …") } else { first }
-}
 
 /// One task, represented by its successful attempt.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -506,23 +418,4 @@ fn tasks_of(trace: &JobTrace, id: StageId, cores: u32) -> (Vec<ObservedTask>, bo
         });
     }
     (tasks, reads > 0.0)
-}
-
-impl Explain for FitError {
-    fn kind(&self) -> ErrorKind {
-        ErrorKind::Log
-    }
-
-    fn help(&self) -> Option<Cow<'static, str>> {
-        Some(match self {
-            Self::NoInput { .. } => "add --input-size (in `optimize`: --log-input-size) once for each log".into(),
-            Self::Incomplete { .. } => {
-                "add the log of a complete run; `tailspn remaining` predicts the end of a run in progress".into()
-            }
-            Self::NotAStageGraph { .. } => "`tailspn trace` reads other logs".into(),
-            Self::SeveralApplications { .. } => "select one with --app ID".into(),
-            Self::SeveralJobs { .. } | Self::NoSuchJob { .. } => "select one with --job ID".into(),
-            _ => return None,
-        })
-    }
 }

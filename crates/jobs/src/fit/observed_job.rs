@@ -1,6 +1,6 @@
 //! One MapReduce job as recorded in its log: each task by its successful attempt, with its phases and counters.
 
-use crate::fit::observe::FitError;
+use crate::fit::fit_error::FitError;
 use crate::fit::waits::{ObservedCluster, observe_cluster};
 use crate::trace::{Application, ApplicationId, Attempt, Format, JobTrace, Metric, Moment, StageId, StageKind};
 

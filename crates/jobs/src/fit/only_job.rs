@@ -1,6 +1,6 @@
 //! One job of a log with several jobs.
 
-use crate::fit::observe::FitError;
+use crate::fit::fit_error::FitError;
 use crate::trace::{Application, Format, JobTrace};
 
 /// Returns the job of a log with this id; without such a job, the only job with this name. A Spark job has its number as id.

@@ -5,10 +5,10 @@
 //! lines over the data of a task. The shapes of the delays come from all tasks, with each time divided by the mean
 //! of its job. Settings, slots and the size to estimate come from the job with the most input.
 
+use crate::fit::fit_error::FitError;
 use crate::fit::hadoop_conf::HadoopConf;
 use crate::fit::law::observed_law;
 use crate::fit::line::{has_slope, line, median};
-use crate::fit::observe::FitError;
 use crate::fit::observed_job::ObservedJob;
 use crate::fit::test_job::{FittedJob, FittedValue, fit_job};
 use crate::fit::waits::STARTING_MB;

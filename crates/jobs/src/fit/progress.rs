@@ -6,7 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::fit::observe::{FitError, ObservedRun, ObservedStage, ObservedTask, Span, setup_of, waits_for};
+use crate::fit::fit_error::FitError;
+use crate::fit::observe::{ObservedRun, ObservedStage, ObservedTask, Span, setup_of, waits_for};
 use crate::fit::workers::workers_of;
 use crate::trace::{
     AnnouncedStage, Application, ApplicationId, Attempt, Format, Job, JobTrace, Metric, Moment, Outcome, Stage, StageId,

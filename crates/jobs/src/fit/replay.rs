@@ -13,8 +13,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::MAX_TASKS;
+use crate::fit::fit_error::FitError;
 use crate::fit::line::median;
-use crate::fit::observe::{FitError, Span, executed, waits_for};
+use crate::fit::observe::{Span, executed, waits_for};
 use crate::fit::observed_job::is_mapreduce;
 use crate::fit::replay_policies::{Speculation, speculation_of};
 use crate::fit::replay_times::{TimedTask, UsualTimes, work_bytes};

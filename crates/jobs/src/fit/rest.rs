@@ -6,9 +6,10 @@
 //! wide error.
 
 use crate::fit::alike::action;
+use crate::fit::fit_error::FitError;
 use crate::fit::job_text::short;
+use crate::fit::likeness::{Known, like};
 use crate::fit::line::median;
-use crate::fit::observe::FitError;
 use crate::fit::progress::{RunProgress, StageProgress};
 use crate::fit::scaling::small_tasks;
 use crate::fit::stages::fit_stages;
@@ -16,28 +17,6 @@ use crate::mapreduce::PhaseLaw;
 use crate::run::{RunningTask, StageState};
 use crate::stages::{Amount, PlannedJob, StagePlan, StageSpec, TaskTime, Wave};
 
-/// Assumed time of a stage in which no task has finished, relative to an earlier stage: a median factor, and the standard deviation of the factor's
-/// logarithm. Rounded from logs that are not part of the validation (docs/remaining.md).
-type Likeness = (f64, f64);
-/// The earlier stage has the same operators or the same action, and both read files or cached data.
-const SCAN_LIKE_THE_SAME: Likeness = (1.0, 1.3);
-/// The earlier stage does something else. Before the work begins, many programs read a schema or count, which takes less time.
-const SCAN_LIKE_ANOTHER: Likeness = (3.0, 1.8);
-/// The stage reads what its parents have written, or will write.
-const LIKE_THE_SAME: Likeness = (0.8, 1.2);
-/// The same, and the earlier stage does something else.
-const LIKE_ANOTHER: Likeness = (0.5, 1.2);
-/// Fewer than [`ENOUGH`] tasks of the other stage have finished.
-const LIKE_NOTHING: Likeness = (1.0, 2.5);
-const ENOUGH: usize = 2;
-/// Ratio of the data of tasks from which their times have the same ratio; below, the usual ratio of stages holds, too.
-const SIMILAR: f64 = 4.0;
-/// Power with which times fall with the data of tasks.
-const LESS_DATA: f64 = 0.2;
-/// Standard deviation of the logarithm of a time for each factor of e between the data of tasks.
-const PER_DATA: f64 = 0.3;
-/// Data of a task that matters \[MB\].
-const DATA_MATTERS_MB: f64 = 1.0;
 /// Standard deviation of the logarithm of later tasks' times if only first tasks of slots have finished.
 const UNSEEN_LATER: f64 = 1.0;
 /// Standard deviation of the logarithm of the pace of the tasks to come, relative to the tasks so far, if no plan tells how a run continues.
@@ -240,64 +219,6 @@ pub fn rest_by_itself(run: &RunProgress) -> Option<RestOfRun> {
     Some(RestOfRun { drift: DRIFT, ..rest(run, plan, positions, notes) })
 }
 
-/// A stage with finished tasks, to which a stage without any may be similar.
-struct Known<'a> {
-    spec: &'a StageSpec,
-    /// Counterpart in the log.
-    seen: &'a StageProgress,
-    /// True if a slot has run a later task of it.
-    has_later: bool,
-}
-
-impl Known<'_> {
-    /// Returns the data that one of its tasks has read and written \[MB\].
-    fn processed_mb(&self) -> f64 {
-        let read: f64 = self.seen.ended.iter().map(|task| task.mb).sum();
-        read / self.seen.ended.len().max(1) as f64 + self.seen.written_mb
-    }
-
-    /// Returns the factor and the error of a stage's times relative to this one.
-    fn ratio(&self, stage: &StageProgress) -> (f64, f64) {
-        let same_work = !stage.operators.is_empty() && stage.operators == self.seen.operators;
-        let same_name = action(&self.seen.name) == action(&stage.name);
-        let usual = match (same_work || same_name, !stage.reads_shuffles) {
-            _ if self.seen.ended.len() < ENOUGH => LIKE_NOTHING,
-            (true, true) => SCAN_LIKE_THE_SAME,
-            (false, true) => SCAN_LIKE_ANOTHER,
-            (true, false) => LIKE_THE_SAME,
-            (false, false) => LIKE_ANOTHER,
-        };
-        let (known_mb, Some(own_mb)) = (self.processed_mb(), stage.task_mb) else { return usual };
-        if known_mb.max(own_mb) < DATA_MATTERS_MB || known_mb <= 0.0 {
-            return usual;
-        }
-        let more = own_mb / known_mb;
-        let error = usual.1.hypot(PER_DATA * more.ln());
-        // tasks of much more data take as much longer; of less data, a part of their time remains
-        let ratio = if more > SIMILAR { more } else { usual.0 * more.max(1.0) * more.min(1.0).powf(LESS_DATA) };
-        (ratio, error)
-    }
-}
-
-/// Returns the times of a stage without a finished task. They come from the last stage with the same operators, or else with the same action, or else
-/// from the last stage of all. If the data of the tasks are known, times grow with them. Only the later tasks of slots in this stage count, if one of
-/// them has finished. The extra time of the first tasks belongs to the start of the run, which has passed.
-fn like(stage: &StageProgress, known: &[Known<'_>], setup_s: f64) -> Option<StageSpec> {
-    let by = |is_same: &dyn Fn(&StageProgress) -> bool| known.iter().rfind(|known| is_same(known.seen));
-    let same_work = by(&|seen| !seen.operators.is_empty() && seen.operators == stage.operators);
-    let same_name = || by(&|seen| action(&seen.name) == action(&stage.name));
-    let known = same_work.or_else(same_name).or(known.last())?;
-    let (ratio, error) = known.ratio(stage);
-    let mut spec = known.spec.clone();
-    let mut time = if known.has_later { spec.warm } else { spec.cold };
-    time.fixed_s *= ratio;
-    time.per_mb_s *= ratio;
-    time.error = error;
-    (spec.cold, spec.warm) = (time, time);
-    spec.setup_s = setup_s;
-    Some(spec)
-}
-
 /// Returns the stage of the plan matched to each stage of the log; none for a stage that is not in the plan.
 fn matched(run: &RunProgress, plan: &StagePlan) -> Result<Vec<Option<usize>>, FitError> {
     let mut found: Vec<Option<usize>> = vec![None; run.stages.len()];
@@ -401,16 +322,24 @@ impl<'a> Join<'a> {
         self.stage(k).map_or(0, |stage| stage.tasks.saturating_sub(stage.waiting()))
     }
 
-    /// Returns the waves of a stage without the launched tasks.
+    /// Returns the waves of a stage without the launched tasks. The log does not tell whether a task that waits is small: as many of them are small as of
+    /// all tasks without an end.
     fn waiting(&self, k: usize, waves: &[Wave]) -> Vec<Wave> {
         let begun = self.begun(k);
         match (self.plan.stage[k].small_tasks, waves, self.stage(k)) {
             (1.., [full @ .., small], Some(stage)) => {
                 let is_small = small_tasks(&stage.ended);
                 let ended = stage.ended.iter().filter(|task| is_small(task)).count() as u32;
-                let over = ended.min(small.tasks);
-                let mut left = after(full, begun - over.min(begun));
-                left.extend(after(&[*small], over));
+                let of_full: u32 = full.iter().map(|wave| wave.tasks).sum();
+                let open_small = small.tasks.saturating_sub(ended);
+                let open_full = of_full.saturating_sub(stage.ended.len() as u32 - ended);
+                let open = u64::from(open_small) + u64::from(open_full);
+                let waiting = u64::from((of_full + small.tasks).saturating_sub(begun)).min(open);
+                // rounded to the nearest; both numbers stay within the tasks without an end
+                let waiting_small = (waiting * u64::from(open_small) + open / 2).checked_div(open).unwrap_or(0);
+                let waiting_full = (waiting - waiting_small) as u32;
+                let mut left = after(full, of_full - waiting_full);
+                left.extend(after(&[*small], small.tasks - waiting_small as u32));
                 left
             }
             _ => after(waves, begun),
@@ -504,7 +433,9 @@ fn after(waves: &[Wave], mut begun: u32) -> Vec<Wave> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fit::likeness::LIKE_THE_SAME;
     use crate::fit::observe::ObservedTask;
+    use crate::fit::progress::StartedTask;
     use crate::fit::progress::tests::{SyntheticLog, in_the_middle};
     use crate::mapreduce::LawTables;
     use crate::run::{Pace, ResumedRuns, RunMemory};
@@ -622,6 +553,23 @@ mod tests {
         assert!(small.tasks == 3 && (small.mean_s - 0.2).abs() < 0.01, "{waves:?}");
         // the pace comes from the tasks with data
         assert_eq!(rest.shown[0].iter().map(|shown| shown.ended.len()).sum::<usize>(), 1);
+    }
+
+    /// Whatever runs, the tasks to come are those that wait.
+    #[test]
+    fn running_tasks_are_not_to_come() {
+        let ended = |mb: f64| ObservedTask { wall_s: 0.1 + 0.2 * mb, cpu_s: None, mb, rank: 2, gpu_s: 0.0 };
+        for (small, full, running) in [(32, 8, 40), (32, 8, 3), (5, 35, 40), (79, 1, 0), (1, 9, 60)] {
+            let mut run = in_the_middle().progress();
+            let stage = &mut run.stages[0];
+            stage.tasks = 80;
+            stage.ended = (0..small).map(|_| ended(0.0)).chain((0..full).map(|_| ended(30.0))).collect();
+            stage.running = vec![StartedTask { age_s: 0.1, rank: 2 }; running];
+            let waiting = stage.waiting();
+            let rest = rest_by_itself(&run).unwrap();
+            let left: u32 = rest.job.stages[0].waves.iter().map(|wave| wave.tasks).sum();
+            assert_eq!(left, waiting, "{small} small, {full} full, {running} running");
+        }
     }
 
     /// Without a plan, the finished tasks determine the times of the rest; the stage that is only announced is assumed to be similar, with a wide

@@ -7,11 +7,12 @@
 //! median of a distribution with a floor: see `centre`.
 
 use crate::fit::alike::{Alike, alike, programs};
+use crate::fit::fit_error::FitError;
 use crate::fit::fitted::{FittedRun, FittedStage, FittedStages};
 use crate::fit::law::best_law;
 use crate::fit::line::{Line, has_slope, median, weight};
 use crate::fit::notes::Fitting;
-use crate::fit::observe::{FitError, ObservedRun, ObservedStage, ObservedTask};
+use crate::fit::observe::{ObservedRun, ObservedStage, ObservedTask};
 use crate::fit::scaling::{Scaling, scaling, small_tasks};
 use crate::fit::sharing::{SharingEvidence, Slower, at_usual_load, load, told, usual_load};
 use crate::fit::tail::{MOST_RATIO, Tails};
@@ -246,7 +247,8 @@ fn sharing_of(runs: &[ObservedRun], told: &SharingEvidence) -> Sharing {
 }
 
 fn seen_of(runs: &[ObservedRun]) -> MeasuredRange {
-    let inputs = || runs.iter().map(|run| run.input_mb);
+    // the input of a run that is not complete may be assumed
+    let inputs = || runs.iter().filter(|run| run.is_complete).map(|run| run.input_mb);
     let slots = || runs.iter().map(|run| run.executors * run.cores);
     MeasuredRange {
         min_input_mb: inputs().fold(f64::INFINITY, f64::min),

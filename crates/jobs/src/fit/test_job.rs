@@ -12,8 +12,8 @@
 //! configuration keep the plan's defaults, with a note.
 
 use crate::estimate::FloatMoments;
+use crate::fit::fit_error::FitError;
 use crate::fit::hadoop_conf::{HadoopConf, Setting};
-use crate::fit::observe::FitError;
 use crate::fit::observed_job::{ObservedJob, ObservedMap, ObservedReduce};
 use crate::fit::waits::STARTING_MB;
 use crate::mapreduce::{DISTRIBUTION, LoggedJob, MEASURED, Plan, Residual};

@@ -311,7 +311,7 @@ impl Explain for AnswerError {
                 let names: Vec<String> = held.iter().map(|name| format!("`{name}`")).collect();
                 format!("the net stops because rates are 0 ({}); set them to a value above 0", names.join(", ")).into()
             }
-            Self::InZeroTime { .. } => "use an expression over a place in which tokens spend time".into(),
+            Self::InZeroTime { .. } => { "in --from and --until, use expressions over places in which tokens spend time".into() },
             _ => return None,
         })
     }

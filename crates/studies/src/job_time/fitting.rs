@@ -146,6 +146,8 @@ pub struct LogFit {
     jobs: Vec<JobTrace>,
     others: Vec<ObservedRun>,
     conf: Option<HadoopConf>,
+    /// Logs of runs without a stage that succeeded.
+    useless: Vec<FitError>,
     /// Name of the log of each run.
     seen: BTreeMap<String, String>,
 }
@@ -171,7 +173,11 @@ impl LogFit {
             self.jobs.push(trace);
         } else {
             let input_mb = self.settings.inputs_mb.get(self.count()).copied();
-            self.runs.push(observe(&trace, input_mb)?);
+            match observe(&trace, input_mb) {
+                // nothing of it can be used, but of other runs
+                Err(error @ FitError::Incomplete { .. }) => self.useless.push(error),
+                run => self.runs.push(run?),
+            }
         }
         Ok(())
     }
@@ -198,7 +204,7 @@ impl LogFit {
 
     /// Number of logs so far.
     fn count(&self) -> usize {
-        self.runs.len() + self.jobs.len()
+        self.runs.len() + self.useless.len() + self.jobs.len()
     }
 
     /// Checks the kinds of the logs so far, before a configuration (`has_conf`) and logs of other programs
@@ -210,6 +216,9 @@ impl LogFit {
     pub fn check(&self, has_conf: bool, has_others: bool) -> Result<(), LogFitError> {
         let FitSettings { inputs_mb, jobs, .. } = &self.settings;
         let (sizes, count) = (inputs_mb.len(), self.count());
+        if let ([], [], [first, ..]) = (&self.runs[..], &self.jobs[..], &self.useless[..]) {
+            return Err(first.clone().into());
+        }
         match (self.runs.is_empty(), self.jobs.is_empty()) {
             (true, true) => Err(LogFitError::NoLog),
             _ if jobs.is_empty() && sizes > 0 && sizes != count => {
@@ -234,6 +243,7 @@ impl LogFit {
             return self.fit_jobs(watch);
         }
         let mut fitted = fit_stages_alongside(&self.runs, &self.others)?;
+        fitted.plan.notes.extend(self.useless.iter().map(|error| format!("{error}: left out")));
         watch.counts("replications");
         let own_run = check_stages(&mut fitted, watch)?;
         Ok(FittedModel::Stages(Box::new(fitted), own_run))

@@ -5,7 +5,8 @@
 use std::path::{Path, PathBuf};
 
 use crate::share::Shard;
-use crate::sweep::store::{Store, StoreError, Stored, read};
+use crate::sweep::store::{Store, Stored, read};
+use crate::sweep::store_error::StoreError;
 
 /// Reason why shards cannot be merged. In this case, nothing is written.
 #[derive(Debug, thiserror::Error)]

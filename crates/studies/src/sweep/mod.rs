@@ -46,6 +46,7 @@ pub mod run;
 pub mod sobol;
 pub mod spread;
 pub mod store;
+mod store_error;
 #[cfg_attr(not(feature = "parquet"), path = "no_table.rs")]
 mod table;
 pub mod tornado;
@@ -65,5 +66,6 @@ pub use result::PointResult;
 pub use run::{Sweep, SweepOutcome, SweepSettings, SweepWatch};
 pub use sobol::Sobol;
 pub use spread::Spread;
-pub use store::{DamagedPart, Header, Store, StoreError, Stored, read};
+pub use store::{Header, Store, Stored, read};
+pub use store_error::{DamagedPart, StoreError};
 pub use tornado::{Knob, Level, tornado};

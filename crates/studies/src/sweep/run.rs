@@ -22,7 +22,8 @@ use crate::sweep::model::{Batch, BatchError, MakeModel, Model};
 use crate::sweep::plan::{Axis, SweepPlan};
 use crate::sweep::point::Point;
 use crate::sweep::result::PointResult;
-use crate::sweep::store::{DamagedPart, Header, Store, StoreError, Stored, has};
+use crate::sweep::store::{Header, Store, Stored, has};
+use crate::sweep::store_error::{DamagedPart, StoreError};
 use crate::watch::Watch;
 
 /// A sweep over settings of a job or net.

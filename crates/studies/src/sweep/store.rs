@@ -16,17 +16,13 @@
 //! [`Store::open`] removes a damaged part and reports it; the points of this part run again. With a budget,
 //! [`Store::open`] also removes the later parts, since rounds build on earlier rounds.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use tailspn_common::bounded;
-
-use tailspn_common::explain::{ErrorKind, Explain};
 
 use crate::job_time::OwnRun;
 use crate::share::Shard;
@@ -35,6 +31,7 @@ use crate::sweep::budget::Budget;
 use crate::sweep::part;
 use crate::sweep::plan::SweepPlan;
 use crate::sweep::result::PointResult;
+use crate::sweep::store_error::{DamagedPart, StoreError};
 use crate::sweep::table;
 use crate::whole_file;
 
@@ -137,77 +134,6 @@ impl Header {
         let (_, what, texts) = checks.into_iter().find(|(same, ..)| !same)?;
         let line = texts.and_then(|[own, other]| first_change(own, other));
         Some(line.map_or_else(|| what.to_owned(), |[own, other]| format!("{what} (from {other} to {own})")))
-    }
-}
-
-/// An error when results are stored or read.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum StoreError {
-    /// The operating system reported an error.
-    #[error("cannot {verb} `{}`: {error}", path.display())]
-    Io {
-        /// The action that failed.
-        verb: &'static str,
-        /// The file or folder.
-        path: PathBuf,
-        /// The error of the operating system.
-        error: io::Error,
-    },
-    /// The folder already holds a sweep, and resuming was not requested.
-    #[error("`{}` already holds a sweep", path.display())]
-    Exists {
-        /// The folder.
-        path: PathBuf,
-    },
-    /// A folder that holds something other than a sweep.
-    #[error("`{}` is not a valid sweep result: {why}", path.display())]
-    Foreign {
-        /// The folder or file.
-        path: PathBuf,
-        /// Description of the problem.
-        why: String,
-    },
-    /// The sweep has changed since the result was started.
-    #[error("`{}` was started by another sweep: {what} has changed", path.display())]
-    Changed {
-        /// The folder.
-        path: PathBuf,
-        /// The part of the sweep that changed.
-        what: String,
-    },
-    /// A damaged part. Resuming the sweep runs its points again.
-    #[error("{0}")]
-    DamagedPart(DamagedPart),
-    /// A damaged table of points. If the file is removed, resuming the sweep runs all points again.
-    #[error("`{}` is damaged: {why}", path.display())]
-    DamagedPoints {
-        /// The file.
-        path: PathBuf,
-        /// The evidence of damage.
-        why: String,
-    },
-}
-
-/// A damaged part.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DamagedPart {
-    /// The file.
-    pub path: PathBuf,
-    /// The evidence of damage.
-    pub why: String,
-}
-
-impl fmt::Display for DamagedPart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` is damaged: {}", self.path.display(), self.why)
-    }
-}
-
-impl StoreError {
-    fn io(verb: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
-        let path = path.to_owned();
-        move |error| Self::Io { verb, path, error }
     }
 }
 
@@ -403,7 +329,7 @@ impl Store {
     }
 
     fn go_on(folder: &Path, header: Header) -> Result<Self, StoreError> {
-        let Contents { stored, damaged, worthless } = contents(folder)?;
+        let Contents { mut stored, damaged, worthless } = contents(folder)?;
         let shard = (stored.header.shard != header.shard).then(|| "the shard".to_owned());
         if let Some(what) = header.difference(&stored.header).or(shard) {
             return Err(StoreError::Changed { path: folder.to_owned(), what });
@@ -413,7 +339,16 @@ impl Store {
         for path in worthless.iter().rev() {
             std::fs::remove_file(path).map_err(StoreError::io("remove", path))?;
         }
-        Ok(Self { damaged, ..Self::new(folder, stored, next_part) })
+        // an earlier check may have been stopped
+        let is_new = header.own_run.is_some() && header.own_run != stored.header.own_run;
+        if is_new {
+            stored.header.own_run = header.own_run;
+        }
+        let store = Self { damaged, ..Self::new(folder, stored, next_part) };
+        if is_new {
+            store.write_header()?;
+        }
+        Ok(store)
     }
 
     /// Returns the damaged parts that were removed; their points are missing.
@@ -494,31 +429,6 @@ impl Store {
             self.write_part()?;
         }
         Ok(self.stored)
-    }
-}
-
-impl Explain for StoreError {
-    fn kind(&self) -> ErrorKind {
-        match self {
-            Self::Changed { .. } => ErrorKind::Refused,
-            Self::Foreign { .. } | Self::DamagedPart(_) | Self::DamagedPoints { .. } => ErrorKind::Model,
-            _ => ErrorKind::File,
-        }
-    }
-
-    fn help(&self) -> Option<Cow<'static, str>> {
-        Some(match self {
-            Self::Exists { .. } => "continue the sweep with --resume, or use another name".into(),
-            Self::Changed { .. } => {
-                "the folder holds points of another plan or other options; use another name, or restore the original plan and options".into()
-            }
-            Self::Foreign { .. } => "use the name of a new folder".into(),
-            Self::DamagedPart(_) => "`tailspn sweep PLAN -o FOLDER --resume` runs these points again".into(),
-            Self::DamagedPoints { .. } => {
-                "restore the file from a backup, or remove it and run all points again with `tailspn sweep PLAN -o FOLDER --resume`".into()
-            }
-            _ => return None,
-        })
     }
 }
 

@@ -29,6 +29,8 @@ struct Work {
     time: i64,
     /// Times to deserialise each task \[µs\].
     set_up: Vec<f64>,
+    /// Group of slots on which its tasks run.
+    pool: usize,
     from: i64,
     to: i64,
 }
@@ -55,9 +57,8 @@ impl<'r> EvenSplit<'r> {
     /// Returns the numbers of tasks and slots of a stage; none if no task of it was completed.
     pub(super) fn parts(&self, stage: usize) -> Option<Parts> {
         let work = self.work.get(&stage)?;
-        let pool = self.job.tasks.iter().position(|task| task.stage == stage).map(|i| self.schedule.tasks[i].pool);
         let is_present = |until: Option<i64>| until.is_none_or(|until| until > work.from);
-        let slots = self.schedule.slots.iter().filter(|slot| Some(slot.pool) == pool);
+        let slots = self.schedule.slots.iter().filter(|slot| slot.pool == work.pool);
         let slots = slots.filter(|slot| slot.from < work.to && is_present(slot.until)).count();
         let task_s = work.time as f64 / work.set_up.len() as f64 / 1e6;
         Some(Parts { tasks: work.set_up.len(), slots, task_s })
@@ -94,7 +95,8 @@ fn work(job: &Recorded, runs: &[Option<Run>]) -> BTreeMap<usize, Work> {
     let mut completed = BTreeSet::new();
     for ((own, listed), run) in job.tasks.iter().zip(&job.schedule.tasks).zip(runs) {
         let Some(run) = run else { continue };
-        let work = all.entry(own.stage).or_insert_with(|| Work { from: run.start, ..Work::default() });
+        let work =
+            all.entry(own.stage).or_insert_with(|| Work { from: run.start, pool: listed.pool, ..Work::default() });
         work.from = work.from.min(run.start);
         if own.succeeded && listed.completes && completed.insert((own.stage, own.task)) {
             let set_up = own.set_up.min(listed.time);

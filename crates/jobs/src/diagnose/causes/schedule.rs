@@ -110,10 +110,13 @@ impl Schedule {
         self.last_end(&self.runs_in(order, times, closed)?)
     }
 
-    /// Returns the end of the last completed task \[µs\].
+    /// Returns the end of the last completed task \[µs\]. A copy that does not start leaves the end of its original.
     pub(super) fn last_end(&self, runs: &[Option<Run>]) -> Option<i64> {
-        let all = self.tasks.iter().zip(runs);
-        all.filter(|(task, _)| task.completes).filter_map(|(_, run)| Some((*run)?.end)).max()
+        let end = |(task, run): (&ListedTask, &Option<Run>)| match (run, task.after) {
+            (None, Some(After::Race(original, _))) => Some(runs[original]?.end),
+            (run, _) => Some((*run)?.end),
+        };
+        self.tasks.iter().zip(runs).filter(|(task, _)| task.completes).filter_map(end).max()
     }
 
     /// Returns the attempts in the schedule, for tasks in an order given by their positions. None for an attempt that
@@ -234,6 +237,17 @@ mod tests {
 
     fn slots(nodes: &[usize]) -> Vec<ListedSlot> {
         nodes.iter().map(|&node| ListedSlot { pool: 0, node: Some(node), from: 0, until: None }).collect()
+    }
+
+    /// A copy that finds no slot leaves the end of its original.
+    #[test]
+    fn a_copy_that_never_starts_changes_nothing() {
+        let original = ListedTask { time: 10, completes: false, ..ListedTask::default() };
+        let copy = ListedTask { time: 3, completes: true, after: Some(After::Race(0, 5)), ..ListedTask::default() };
+        let schedule = Schedule { tasks: vec![original, copy], ..Schedule::default() };
+        let run = |start, end| Some(Run { start, end, slot: 0 });
+        assert_eq!(schedule.last_end(&[run(0, 10), None]), Some(10));
+        assert_eq!(schedule.last_end(&[run(0, 8), run(5, 8)]), Some(8));
     }
 
     fn end(schedule: &Schedule) -> Option<i64> {

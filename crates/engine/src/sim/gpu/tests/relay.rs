@@ -197,7 +197,7 @@ fn a_required_device_that_fails_is_an_error() {
     };
     assert!(matches!(fails(3, lost), Err(RunError::Gpu(GpuError::Lost { .. }))));
     let unfit = fails(1, || DeviceFault::DoesNotFit(vec!["too long".into(), "too wide".into()])).unwrap_err();
-    assert_eq!(unfit.to_string(), "the clock GPU engine cannot run this: too long; too wide");
+    assert_eq!(unfit.to_string(), "the clock GPU engine cannot run this:\ntoo long\ntoo wide");
     let whole = fails(25, lost).unwrap();
     assert_eq!(whole.samples, Case::new(&program, Backend::Cpu, GOES_ON).on_cpu(3_000));
     let placement = whole.provenance.placement;
