@@ -38,20 +38,19 @@ struct Work {
 /// A recorded job on all slots of its executors, each from the time at which its executor was added: executors that were
 /// idle for lack of tasks can run new tasks.
 #[derive(Debug)]
-pub(super) struct EvenSplit<'r> {
-    job: &'r Recorded,
+pub(super) struct EvenSplit {
     schedule: Schedule,
     end: i64,
     work: BTreeMap<usize, Work>,
 }
 
-impl<'r> EvenSplit<'r> {
+impl EvenSplit {
     /// Returns the job before any stage is split; none without a schedule.
-    pub(super) fn of(job: &'r Recorded) -> Option<Self> {
+    pub(super) fn of(job: &Recorded) -> Option<Self> {
         let schedule = Schedule { slots: job.registered.clone(), ..job.schedule.clone() };
         let runs = schedule.runs_in(0..job.tasks.len(), &schedule.recorded(), &BTreeSet::new())?;
         let end = schedule.last_end(&runs)?;
-        Some(Self { job, end, work: work(job, &runs), schedule })
+        Some(Self { end, work: work(job, &runs), schedule })
     }
 
     /// Returns the numbers of tasks and slots of a stage; none if no task of it was completed.
