@@ -18,7 +18,7 @@ fn files_of_each_kind_are_recognised() {
     assert_eq!(of("no such file"), None);
 }
 
-/// A file of the wrong kind is named for what it is.
+/// The message states the kind of the file.
 #[test]
 fn a_command_says_what_a_file_of_another_kind_is() {
     let samples = unbroken(&shown(&["fit", "tests/data/diagnose/job/worker3.mpstat.txt"]));

@@ -1,10 +1,10 @@
-//! What an error means for whoever asked, and what to do about it: the same for the tool, a page, Python and Rust.
+//! Kinds of errors, and the advice that belongs to each: the same for the tool, a page, Python and Rust.
 
 use std::borrow::Cow;
 use std::error::Error;
 use std::io;
 
-/// What is wrong. The tool has an exit code for each (docs/exit-codes.md).
+/// Kind of an error: what is wrong. The tool has an exit code for each (docs/exit-codes.md).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// tailspn itself, or its machine: threads that do not start.

@@ -38,7 +38,7 @@ pub(super) fn alike(runs: &[ObservedRun]) -> Result<Alike, FitError> {
     Ok(Alike { runs: all, notes })
 }
 
-/// Returns a run that is not complete, with the stages of a complete run: those that it did not finish are empty. If the input is not known, it has the
+/// Returns a run that is not complete, with the stages of a complete run: stages that the run did not finish are empty. A run of unknown input has the
 /// share of the complete run's that the stages of both have read.
 fn as_far_as_it_went(run: &ObservedRun, whole: &ObservedRun) -> Result<(ObservedRun, String), FitError> {
     let mut found = counterparts(run, whole);

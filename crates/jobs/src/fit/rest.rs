@@ -555,7 +555,7 @@ mod tests {
         assert_eq!(rest.shown[0].iter().map(|shown| shown.ended.len()).sum::<usize>(), 1);
     }
 
-    /// Whatever runs, the tasks to come are those that wait.
+    /// The number of tasks to come is the number of waiting tasks, however many run.
     #[test]
     fn running_tasks_are_not_to_come() {
         let ended = |mb: f64| ObservedTask { wall_s: 0.1 + 0.2 * mb, cpu_s: None, mb, rank: 2, gpu_s: 0.0 };

@@ -101,7 +101,7 @@ fn fastest(report: &WhatIfReport) -> Option<Headline> {
     Some(Headline { of: Some(format!("policy {}", row.name)), mean, quantiles: [None, tail(0.95), tail(0.99)] })
 }
 
-/// Returns what each policy gains, beside what it costs.
+/// Returns the gain of each policy, with its price.
 fn gain_and_price(report: &WhatIfReport, with_energy: bool) -> Table {
     const KILO: f64 = 1e-3;
     let note = format!(
@@ -112,7 +112,7 @@ fn gain_and_price(report: &WhatIfReport, with_energy: bool) -> Table {
     let first = report.policies.first().map_or(&[][..], |row| &row.tails);
     let tail = |tail: &TailRow| quantile_name(tail.p);
     let last = first.len().saturating_sub(1);
-    // a terminal has room for one quantile beside the price
+    // a terminal has room for the price and one quantile
     columns.extend(first.iter().map(tail).enumerate().map(|(t, p)| {
         let show = if t > 0 && t == last { Show::Room } else { Show::Always };
         Column::new(&*p).unit("s").key(format!("job_time_{p}")).show(show)

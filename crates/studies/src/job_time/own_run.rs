@@ -115,7 +115,7 @@ impl OwnRun {
         self.verdict == OwnRunVerdict::NotReproduced
     }
 
-    /// Returns the check of a replay on its log; nothing if there is no replay that the log can be compared with.
+    /// Returns the check of a replay on its log; not checked without a time of the replay.
     pub fn of_replay(log: &str, logged_s: f64, model_s: f64, is_reproduced: bool) -> Self {
         if !model_s.is_finite() {
             return Self::default();

@@ -137,7 +137,7 @@ struct JobContext<'t> {
     /// The time of the whole job \[s\].
     whole: f64,
     slots: usize,
-    split: Option<EvenSplit<'t>>,
+    split: Option<EvenSplit>,
 }
 
 impl JobContext<'_> {
