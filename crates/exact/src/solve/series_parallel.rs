@@ -568,7 +568,7 @@ mod tests {
         let p = b.place("p", 1);
         add(&mut b, "loop", Timing::exponential(1.0), &[p], &[p]);
         let error = time_of(b, 64).unwrap_err();
-        assert_eq!(error.to_string(), "the net is not a schedule: transition `loop` is on a cycle");
+        assert_eq!(error.to_string(), "the net is not a series-parallel schedule: transition `loop` is on a cycle");
         let mut b = NetBuilder::new("");
         let p = b.place("p", 1);
         add(&mut b, "tail", Timing::general(Law::Pareto { shape: 2.0, scale: 1.0 }), &[p], &[]);

@@ -82,7 +82,7 @@ pub(super) fn like(stage: &StageProgress, known: &[Known<'_>], setup_s: f64) -> 
     time.error = error;
     (spec.cold, spec.warm) = (time, time);
     spec.setup_s = setup_s;
-    // splits without data are of files; of other files, as many of a hundred tasks
+    // only stages that read files have tasks without data: the same share of them
     let share = f64::from(spec.small_tasks) / known.seen.ended.len().max(1) as f64;
     spec.small_tasks = if stage.reads_shuffles { 0 } else { (share * f64::from(stage.tasks)).round() as u32 };
     Some(spec)

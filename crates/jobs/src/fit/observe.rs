@@ -9,7 +9,7 @@ use crate::fit::replay_policies::speculation_of;
 use crate::fit::sources::{Reading, Source, sources};
 use crate::fit::workers::{executors_over_time, free_at, workers_of};
 use crate::stages::SpeculativeCopies;
-use crate::trace::{Attempt, Format, Job, JobTrace, Metric, Moment, Stage, StageId};
+use crate::trace::{Application, Attempt, Format, Job, JobTrace, Metric, Moment, Stage, StageId};
 
 /// Mean number of executors, as a share of their greatest number, below which a note says that their number changed.
 const STEADY: f64 = 0.9;
@@ -169,8 +169,6 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
         None if is_complete => return Err(FitError::NoInput { log }),
         known => known.unwrap_or(0.0),
     };
-    let partitions =
-        application.number("spark.sql.shuffle.partitions").or(application.number("spark.default.parallelism"));
     Ok(ObservedRun {
         name: application.name.clone(),
         is_complete,
@@ -181,7 +179,7 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
         cores: workers.cores,
         hosts: workers.hosts,
         start_s,
-        partitions: partitions.map(|p| p as u32).filter(|p| *p > 0),
+        partitions: partitions_of(application),
         gpus: GPU_KEYS.map(|key| application.number(key).filter(|amount| *amount > 0.0)),
         job_s: end.seconds_since(start),
         end_s: end.seconds_since(last).max(0.0),
@@ -192,6 +190,12 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
         notes,
         log,
     })
+}
+
+/// Returns the partitions of a shuffle by an application's settings.
+pub(super) fn partitions_of(application: &Application) -> Option<u32> {
+    let stated = application.number("spark.sql.shuffle.partitions").or(application.number("spark.default.parallelism"));
+    stated.map(|p| p as u32).filter(|p| *p > 0)
 }
 
 /// Returns notes on attempts that are not tasks of the run, and on tasks that the log has lost.

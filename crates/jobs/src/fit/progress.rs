@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::fit::fit_error::FitError;
-use crate::fit::observe::{ObservedRun, ObservedStage, ObservedTask, Span, setup_of, waits_for};
+use crate::fit::observe::{ObservedRun, ObservedStage, ObservedTask, Span, partitions_of, setup_of, waits_for};
 use crate::fit::workers::workers_of;
 use crate::trace::{
     AnnouncedStage, Application, ApplicationId, Attempt, Format, Job, JobTrace, Metric, Moment, Outcome, Stage, StageId,
@@ -139,7 +139,7 @@ pub fn observe_progress(trace: &JobTrace, now_s: Option<f64>) -> Result<RunProgr
         cores: size[1],
         hosts: size[2],
         start_s: 0.0,
-        partitions: partitions(application),
+        partitions: partitions_of(application),
         stages: Vec::new(),
         notes: Vec::new(),
         log,
@@ -152,11 +152,6 @@ pub fn observe_progress(trace: &JobTrace, now_s: Option<f64>) -> Result<RunProgr
         add_announced(&mut run, jobs, start);
     }
     Ok(run)
-}
-
-fn partitions(application: &Application) -> Option<u32> {
-    let stated = application.number("spark.sql.shuffle.partitions").or(application.number("spark.default.parallelism"));
-    stated.map(|p| p as u32).filter(|p| *p > 0)
 }
 
 /// Returns the number of executors, the tasks that each runs at a time, and the number of hosts.
