@@ -8,6 +8,7 @@
 //! One run gives the derivatives with respect to all phases: each replication's time moves with the delays on its critical chain
 //! (infinitesimal perturbation analysis). Each derivative is checked against the difference of two exact times.
 
+use tailspn::ask::RunSettings;
 use tailspn::job_time::EstimateMethod;
 use tailspn::mapreduce::params::GivenPhases;
 use tailspn::mapreduce::{Phase, Plan, phase_times};
@@ -36,7 +37,8 @@ fn tenths(measure: Measure) -> Result<Vec<(String, [f64; 2])>, tailspn::Error> {
         let axis = Axis::between(format!("phases.means_s[{}]", phase.number() - 1), 0.1, 10.0);
         study = study.axis(Axis { name: Some(phase.name().to_owned()), ..axis });
     }
-    (study.measure, study.replications, study.plan.sweep.seed) = (measure, Some(20_000), 1);
+    study.measure = measure;
+    let study = study.settings(RunSettings { replications: Some(20_000), seed: Some(1), ..RunSettings::default() });
     let report = study.run(&Unwatched)?;
     let tenth = |effect: &KnobEffect| match effect {
         KnobEffect::Derivative { per_percent_s, .. } => {

@@ -41,7 +41,7 @@
 //! | averages in the long run | [`Net::steady_state`](net::Net::steady_state) |
 //! | times and averages without replications; deadlock and liveness | [`Solve::solution`](solve::Solve::solution) |
 //! | invariants, traps and bounds without states | [`structure`] |
-//! | the time of a job from its plan | [`plan::JobPlan`], [`report::EstimateJob`] |
+//! | the time of a job from its plan | [`plan::JobPlan`], [`ask::EstimateJob`] |
 //! | the models of a job | [`mapreduce`], [`stages`], [`cluster`] |
 //! | the tasks in a log, and why they were slow | [`trace`], [`diagnose`], [`fit`] |
 //! | when a run in progress will finish | [`remaining`] |
@@ -87,7 +87,7 @@ pub use tailspn_logs::trace;
 pub use tailspn_report::report;
 #[doc(inline)]
 pub use tailspn_studies::{
-    KeyProblem, StudyError, answer, compare, draws, job_time, optimize, remaining, sensitivity, subject, sweep, whatif,
+    KeyProblem, StudyError, answer, ask, compare, draws, job_time, optimize, remaining, sensitivity, subject, sweep, whatif,
 };
 
 /// The samples of the README, as tests.

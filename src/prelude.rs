@@ -5,6 +5,8 @@
 //! ([`Sweep`], [`Sensitivity`], [`Optimization`], [`WhatIf`]), documents, and numbers with their errors.
 
 #[doc(no_inline)]
+pub use crate::ask::{EstimateJob, EstimatedJob};
+#[doc(no_inline)]
 pub use crate::estimate::{Doubt, Measured, StopRule};
 #[doc(no_inline)]
 pub use crate::net::{Delay, Law, Memory, Net, NetBuilder, PlaceId, Servers, Timing, TransitionId};
@@ -13,7 +15,7 @@ pub use crate::optimize::Optimization;
 #[doc(no_inline)]
 pub use crate::plan::{DataSize, InputSize, JobPlan, Planned, Planning};
 #[doc(no_inline)]
-pub use crate::report::{Document, EstimateJob, EstimatedJob, Report, ReportSimulation, ReportStudy};
+pub use crate::report::{Answer, Document, Report, ReportSimulation, ReportStudy};
 #[doc(no_inline)]
 pub use crate::sensitivity::Sensitivity;
 #[doc(no_inline)]

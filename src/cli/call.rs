@@ -2,11 +2,12 @@
 //! of Ctrl-C.
 
 use std::cell::RefCell;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tailspn::net::Net;
+use tailspn::report::Answer;
+use tailspn::watch::Watch;
 
 use crate::cli::signals::signalled;
 
@@ -15,7 +16,6 @@ use crate::cli::signals::signalled;
 pub struct Call {
     keeps_samples: bool,
     net: Option<Net>,
-    plan: Option<String>,
     parts: Vec<Vec<u8>>,
     stopped: AtomicBool,
     pace: Mutex<Option<Pace>>,
@@ -34,10 +34,10 @@ pub struct Pace {
 }
 
 /// The output of a command.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct Output {
-    /// The JSON of each result.
-    pub results: Vec<String>,
+    /// The answer; none if the command failed before it had one.
+    pub answer: Option<Answer>,
     /// Other text for standard output, such as a fitted plan.
     pub data: String,
     /// Notes and warnings, one line each.
@@ -69,19 +69,10 @@ impl Call {
     /// The argument that stands for the net of a call.
     pub const NET: &'static str = "<net>";
 
-    /// The argument that stands for the plan of a call.
-    pub(crate) const PLAN: &'static str = "<plan>";
-
     /// Returns a call. If `keeps_samples` is true, `simulate` and `estimate` keep the times of all replications. `simulate`,
     /// `solve` and `check` use `net` instead of a file if the arguments contain [`Call::NET`].
     pub fn new(keeps_samples: bool, net: Option<Net>) -> Arc<Self> {
         Arc::new(Self { keeps_samples, net, ..Self::default() })
-    }
-
-    /// Returns a call in which the argument [`Call::PLAN`] stands for the plan with this text.
-    #[cfg(feature = "serve")]
-    pub(crate) fn with_plan(keeps_samples: bool, plan: String) -> Arc<Self> {
-        Arc::new(Self { keeps_samples, plan: Some(plan), ..Self::default() })
     }
 
     /// Returns a call that merges the replications of `parts` instead of running its own: all shards of the same command, or
@@ -123,11 +114,6 @@ impl Call {
         self.net.as_ref()
     }
 
-    /// Returns the text of the plan of this thread's call if `path` is [`Call::PLAN`].
-    pub(crate) fn plan_at(path: &Path) -> Option<String> {
-        if path.as_os_str() == Self::PLAN { Self::current()?.plan.clone() } else { None }
-    }
-
     pub(crate) fn parts(&self) -> &[Vec<u8>] {
         &self.parts
     }
@@ -146,6 +132,22 @@ impl Call {
 
     pub(crate) fn output(&self) -> MutexGuard<'_, Output> {
         locked(&self.output)
+    }
+}
+
+/// A call watches the work of its question.
+impl Watch for Call {
+    fn progress(&self, done: u64, planned: u64) {
+        let noun = self.pace().map_or("", |pace| pace.noun);
+        self.set_pace(Pace { done, planned, noun });
+    }
+
+    fn counts(&self, noun: &'static str) {
+        self.set_pace(Pace { done: 0, planned: 0, noun });
+    }
+
+    fn stopped(&self) -> bool {
+        self.is_stopped()
     }
 }
 

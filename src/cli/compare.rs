@@ -6,11 +6,13 @@ use tailspn::compare::{
     Compared, ComparedRun, ComparedTime, ComparisonReport, compare_logs, compare_plans, compare_times,
 };
 use tailspn::plan::JobPlan;
+use tailspn::report::Answer;
 use tailspn::trace::ReadOptions;
 
 use crate::cli::args::CompareArgs;
 use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
+use crate::cli::frame::{Ask, Asked, Form};
 use crate::cli::kinds::compared;
 use crate::cli::load::{read_bytes, unreadable};
 use crate::cli::notes::Failure;
@@ -22,23 +24,28 @@ use crate::cli::watch::catch_interrupt;
 /// A plan and the name of its file.
 type NamedPlan = (String, toml::Table);
 
-/// Compares the files and reports the differences.
-pub(crate) fn run(args: &CompareArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    let [a, b] = sides(args)?;
-    catch_interrupt(terminal);
-    let report = match kind_of(a, b)? {
-        Compared::Logs => logs(a, b, args, terminal)?,
-        Compared::Results => {
-            let [a, b] = [times(a)?, times(b)?];
-            compare_times(&a, &b, args.level).ok_or_else(empty)?
-        }
-        Compared::Plans => {
-            let [a, b] = with_defaults([plans(a)?, plans(b)?]);
-            compare_plans(&a, &b, args.level)
-        }
-    };
-    terminal.report(&report, &args.print)?;
-    Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
+impl Ask for CompareArgs {
+    fn form(&self) -> Form<'_> {
+        Form { print: &self.print, plots: None, force: false }
+    }
+
+    /// Compares the files.
+    fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
+        let [a, b] = sides(self)?;
+        catch_interrupt(terminal);
+        let report = match kind_of(a, b)? {
+            Compared::Logs => logs(a, b, self, terminal)?,
+            Compared::Results => {
+                let [a, b] = [times(a)?, times(b)?];
+                compare_times(&a, &b, self.level).ok_or_else(empty)?
+            }
+            Compared::Plans => {
+                let [a, b] = with_defaults([plans(a)?, plans(b)?]);
+                compare_plans(&a, &b, self.level)
+            }
+        };
+        Ok(Answer::new(report).unless_stopped(interrupted()).into())
+    }
 }
 
 /// Returns the files of each side.

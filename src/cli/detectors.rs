@@ -7,7 +7,7 @@ use tailspn::cluster::detect::DetectorPlan;
 use tailspn::diagnose::detection::{RecordedRun, judge};
 use tailspn::diagnose::long_tail::{History, Oddity, RULES, by_log, identify};
 use tailspn::fit::usual_policies_of;
-use tailspn::report::{detection_report, detectors_report};
+use tailspn::report::{Answer, DetectionReport, detection_report, detectors_report};
 use tailspn::trace::analysis::Usual;
 use tailspn::trace::{JobTrace, ReadOptions};
 
@@ -15,6 +15,7 @@ use crate::cli::args::DetectorsArgs;
 use crate::cli::call::interrupted;
 use crate::cli::diagnose_inputs::Inputs;
 use crate::cli::exit::Exit;
+use crate::cli::frame::{Ask, Asked, Form};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::plan::PlanText;
@@ -22,13 +23,23 @@ use crate::cli::report_source::{Rest, read_reports};
 use crate::cli::trace::{load, tell_warnings};
 use crate::cli::watch::catch_interrupt;
 
-/// Lists the detectors, or judges them.
-pub(crate) fn run(args: &DetectorsArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    if args.on.is_empty() {
-        terminal.report(&detectors_report(), &args.print)?;
-        return Ok(Exit::Success);
+impl Ask for DetectorsArgs {
+    fn form(&self) -> Form<'_> {
+        Form { print: &self.print, plots: None, force: false }
     }
-    catch_interrupt(terminal);
+
+    /// Lists the detectors, or judges them.
+    fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
+        if self.on.is_empty() {
+            return Ok(Answer::new(detectors_report()).into());
+        }
+        catch_interrupt(terminal);
+        Ok(Answer::new(judged(self, terminal)?).unless_stopped(interrupted()).into())
+    }
+}
+
+/// Judges the detectors on recorded jobs.
+fn judged(args: &DetectorsArgs, terminal: &Terminal) -> Result<DetectionReport, Failure> {
     let runs = grouped(&args.on)?.iter().map(|paths| one_run(paths, args, terminal)).collect::<Result<Vec<_>, _>>()?;
     // --app refers to the runs on which the detectors are judged
     let options = ReadOptions { application: None, ..ReadOptions::from(&args.limits) };
@@ -43,10 +54,8 @@ pub(crate) fn run(args: &DetectorsArgs, terminal: &Terminal) -> Result<Exit, Fai
         traces.map(|trace| trace.files.first().cloned().unwrap_or_default()).collect()
     };
     let logs = names(&mut runs.iter().map(|(trace, _)| trace));
-    let report =
-        detection_report(logs, names(&mut usual.iter()), [args.factor, args.level], &judged, &identified, Vec::new());
-    terminal.report(&report, &args.print)?;
-    Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
+    let others = names(&mut usual.iter());
+    Ok(detection_report(logs, others, [args.factor, args.level], &judged, &identified, Vec::new()))
 }
 
 /// Groups the arguments by run: a folder, or a log with the files of reports that follow it.

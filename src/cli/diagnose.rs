@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use tailspn::diagnose::causes::{CauseSettings, LogCauses, NodeMap, PoolOptions, RootCauses, Rules, causes_of_log};
 use tailspn::diagnose::samples::{SampleOptions, Samples, is_readable, read_samples};
 use tailspn::diagnose::{InputFindings, InputKind};
-use tailspn::report::{DiagnosisReport, diagnosis_report, diagnosis_svg};
+use tailspn::report::{Answer, DiagnosisReport, diagnosis_report, diagnosis_svg};
 use tailspn::trace::{JobTrace, ReadOptions};
 
 use crate::cli::args::{DiagnoseArgs, RulesChoice};
@@ -13,43 +13,51 @@ use crate::cli::call::interrupted;
 use crate::cli::diagnose_inputs::Inputs;
 use crate::cli::diagnose_more::{by_calls, by_progress};
 use crate::cli::exit::Exit;
+use crate::cli::frame::{Ask, Asked, Form};
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
 use crate::cli::pictures::{may_write_picture, write_picture};
 use crate::cli::trace::load;
 use crate::cli::watch::{Progress, catch_interrupt};
 
-/// Reads the inputs and explains why tasks were slow.
-pub(crate) fn run(args: &DiagnoseArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    if let Some(path) = &args.timeline {
-        may_write_picture(path, args.force)?;
+impl Ask for DiagnoseArgs {
+    fn form(&self) -> Form<'_> {
+        Form { print: &self.print, plots: None, force: self.force }
     }
-    catch_interrupt(terminal);
-    let inputs = Inputs::sort(&args.path)?;
-    let log = inputs.log();
-    let options = ReadOptions::from(&args.limits);
-    if let Some(path) = inputs.unknown.first() {
-        // the log reader has the best message for other kinds of files
-        load(path, &options, terminal)?;
-        return Err(Failure::plain(Exit::Trace, format!("`{}` cannot be diagnosed", path.display())));
+
+    /// Reads the inputs and explains why tasks were slow.
+    fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
+        if let Some(path) = &self.timeline {
+            may_write_picture(path, self.force)?;
+        }
+        catch_interrupt(terminal);
+        let inputs = Inputs::sort(&self.path)?;
+        let log = inputs.log();
+        let options = ReadOptions::from(&self.limits);
+        if let Some(path) = inputs.unknown.first() {
+            // the log reader has the best message for other kinds of files
+            load(path, &options, terminal)?;
+            return Err(Failure::plain(Exit::Trace, format!("`{}` cannot be diagnosed", path.display())));
+        }
+        let trace = log?.map(|log| load(log, &options, terminal)).transpose()?;
+        if trace.is_none() && self.timeline.is_some() {
+            return Err(Failure::plain(Exit::Usage, "--timeline needs the log of a job"));
+        }
+        let (mut said, causes) = match &trace {
+            Some(trace) => of_log(trace, &inputs, self, terminal)?,
+            None => (without_log(&inputs), RootCauses::default()),
+        };
+        said.add(by_progress(&inputs, trace.as_ref(), self, terminal)?);
+        said.add(by_calls(&inputs, trace.as_ref(), self, terminal)?);
+        said.warnings.extend(inputs.left_out());
+        let report = report(trace.as_ref(), said, causes);
+        let picture = trace.filter(|_| self.timeline.is_some()).map(|trace| diagnosis_svg(&trace, &report.findings));
+        let asked = Asked::from(Answer::new(report).unless_stopped(interrupted()));
+        Ok(match (&self.timeline, picture) {
+            (Some(path), Some(picture)) => asked.writing(move |_| write_picture(path, &picture, self.force)),
+            _ => asked,
+        })
     }
-    let trace = log?.map(|log| load(log, &options, terminal)).transpose()?;
-    if trace.is_none() && args.timeline.is_some() {
-        return Err(Failure::plain(Exit::Usage, "--timeline needs the log of a job"));
-    }
-    let (mut said, causes) = match &trace {
-        Some(trace) => of_log(trace, &inputs, args, terminal)?,
-        None => (without_log(&inputs), RootCauses::default()),
-    };
-    said.add(by_progress(&inputs, trace.as_ref(), args, terminal)?);
-    said.add(by_calls(&inputs, trace.as_ref(), args, terminal)?);
-    said.warnings.extend(inputs.left_out());
-    let report = report(trace.as_ref(), said, causes);
-    terminal.report(&report, &args.print)?;
-    if let (Some(path), Some(trace)) = (&args.timeline, &trace) {
-        write_picture(path, &diagnosis_svg(trace, &report.findings), args.force)?;
-    }
-    Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
 }
 
 /// Findings from the log and the samples of its nodes.

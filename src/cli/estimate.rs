@@ -1,120 +1,83 @@
-//! `estimate`: the time of a job, by simulation and by formula.
+//! `estimate`: the time of a planned job, by simulation and by formula.
 
-use std::time::Instant;
+use tailspn::ask::{EstimateJob as _, Proof, RunSettings};
+use tailspn::mapreduce;
+use tailspn::plan::PlanOption;
+use tailspn::report::Answer;
 
-use tailspn::job_time::{EstimateMethod, EstimateSettings, JobEstimate, LateSettings, estimate_job, job_and_net};
-use tailspn::mapreduce::Plan;
-use tailspn::plan::{JobPlan, PlanError};
-use tailspn::report::{ExactBy, JobReport, estimate_report};
-
-use crate::cli::args::{EstimateArgs, Method};
+use crate::cli::args::EstimateArgs;
 use crate::cli::convert::{export_to, format_of};
-use crate::cli::estimate_stages;
 use crate::cli::exit::Exit;
+use crate::cli::frame::{self, Ask, Asked, Form};
 use crate::cli::notes::Failure;
 use crate::cli::output::{Terminal, may_write};
-use crate::cli::pictures::{draw_report, may_draw};
-use crate::cli::plan::{only_whatif, options_refused, read_job};
-use crate::cli::proof::proved;
+use crate::cli::plan::read_job;
 use crate::cli::rare::{MOST_WALKS, below};
-use crate::cli::simulate::{end_of, times_s};
-use crate::cli::spn_gc::tell_phases;
-use crate::cli::straggler_values::Copies;
-use crate::cli::study::replications;
-use crate::cli::values::SparkSpeculation;
+use crate::cli::watch::{Progress, catch_interrupt};
 
-/// Estimates the job.
+/// Estimates the job, or prints the plan of the default job.
 pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    let started = Instant::now();
     if args.print_plan {
-        terminal.data(Plan::example_toml())?;
+        terminal.data(mapreduce::Plan::example_toml())?;
         return Ok(Exit::Success);
     }
-    let plan = read_job(args.plan.as_deref(), &args.planned, terminal)?;
-    if plan.deadline_s().is_some() || args.speculation.is_some() {
-        proved(&plan, args.trust.trust_misfit, terminal)?;
-    }
-    let plan = match plan {
-        JobPlan::MapReduce(plan) => *plan,
-        JobPlan::Stages(plan) => return estimate_stages::run(*plan, args, terminal),
-        plan => return Err(only_whatif(&plan, "estimate")),
-    };
-    run_phases(straggling(plan, args)?, args, started, terminal)
+    frame::run(args, terminal)
 }
 
-/// Returns the plan with the stragglers and copies of the command line.
-fn straggling(mut plan: Plan, args: &EstimateArgs) -> Result<Plan, Failure> {
-    if let Some(stragglers) = &args.stragglers {
-        plan.stragglers = Some(stragglers.clone());
+impl EstimateArgs {
+    /// Returns the options of the job, the copies last.
+    fn options(&self) -> Vec<PlanOption> {
+        let stragglers = self.stragglers.clone().map(PlanOption::Stragglers);
+        let copies = self.speculation.clone().map(PlanOption::Speculation);
+        self.planned.options().into_iter().chain(stragglers).chain(copies).collect()
     }
-    match &args.speculation {
-        None => {}
-        Some(Copies::Spark(SparkSpeculation::Off)) => plan.speculation = None,
-        Some(Copies::Detector(detector)) => plan.speculation = Some(detector.clone()),
-        Some(Copies::Spark(_)) => {
-            return Err(Failure::helped(
-                Exit::Usage,
-                "`--speculation` with Spark's settings needs a plan of stages, which `tailspn fit LOG` writes",
-                "for this plan, specify a detector, such as r=0.6,p=0.8,dl=0.4",
-            ));
+
+    /// Returns how the question is answered.
+    fn settings(&self, terminal: &Terminal) -> RunSettings {
+        RunSettings {
+            replications: self.reps,
+            rel_error: self.rel_error,
+            backend: self.place.backend.0,
+            adapter: self.place.adapter.clone(),
+            ..self.run.settings(terminal)
         }
     }
-    let problems = plan.problems();
-    if problems.is_empty() { Ok(plan) } else { Err(options_refused(&PlanError { problems })) }
 }
 
-/// Estimates a job of nine phases.
-fn run_phases(mut plan: Plan, args: &EstimateArgs, started: Instant, terminal: &Terminal) -> Result<Exit, Failure> {
-    plan.model.seed = args.run.seed.unwrap_or(plan.model.seed);
-    let format = args.export.as_deref().map(|path| format_of(path, "")).transpose()?;
-    if let Some(path) = &args.export {
-        may_write(path, args.force)?;
+impl Ask for EstimateArgs {
+    fn form(&self) -> Form<'_> {
+        Form { print: &self.print, plots: Some(&self.plots), force: self.force }
     }
-    may_draw(&args.plots, args.force)?;
-    let (ensemble, progress) = replications(args, plan.model.seed, terminal);
-    let method = match args.method {
-        Method::Auto => EstimateMethod::Auto,
-        Method::Exact => EstimateMethod::Exact,
-        Method::Simulate => EstimateMethod::Simulate,
-    };
-    let effort = args.late_effort.map(|walks| below("--late-effort", walks, MOST_WALKS)).transpose()?;
-    let late = effort.filter(|effort| *effort > 0).map(|effort| LateSettings { effort, level: args.run.level });
-    let settings = EstimateSettings { method, fold: !args.no_fold, late };
-    let mut found = estimate_job(&plan, settings, &ensemble, &progress)?;
-    drop(progress);
-    tell_phases(&found.phases, terminal);
-    found.own_run.is_trusted = args.trust.trust_misfit;
-    let report = estimate_report(&plan, &found, args.run.level);
-    let mut report = report.map_err(|error| Failure::plain(Exit::Refused, error.to_string()))?;
-    report.add_cost(started.elapsed());
-    let advice = advise(&mut report, &found, args.method);
-    if let Some(simulated) = &found.simulated {
-        terminal.samples(times_s(&simulated.run));
-    }
-    terminal.report(&report, &args.print)?;
-    advice.iter().for_each(|advice| terminal.tell(advice));
-    if let (Some(path), Some(format)) = (&args.export, format) {
-        let job = match found.net {
-            Some(job) => job,
-            None => job_and_net(&plan)?.1,
-        };
-        export_to(&job.net, format, true, (path, args.force), terminal)?;
-    }
-    draw_report(&report, &args.plots, args.force, terminal)?;
-    Ok(found.simulated.as_ref().map_or(Exit::Success, |simulated| end_of(&simulated.run)))
-}
 
-/// Returns advice on how to get an exact answer, if one exists.
-fn advise(report: &mut JobReport, found: &JobEstimate, method: Method) -> Option<String> {
-    if method != Method::Auto {
-        return None;
+    fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
+        let plan = read_job(self.plan.as_deref(), &self.options(), terminal)?;
+        let format = self.export.as_deref().map(|path| format_of(path, "")).transpose()?;
+        if let Some(path) = &self.export {
+            may_write(path, self.force)?;
+        }
+        let proof = Proof { is_needed: self.speculation.is_some(), is_trusted: self.trust.trust_misfit };
+        let mut estimation = plan.estimation().method(self.method.of_job()).settings(self.settings(terminal)).proof(proof);
+        if self.no_fold {
+            estimation = estimation.unfolded();
+        }
+        let effort = self.late_effort.map(|walks| below("--late-effort", walks, MOST_WALKS)).transpose()?;
+        if let Some(effort) = effort.filter(|effort| *effort > 0) {
+            estimation = estimation.late_effort(effort);
+        }
+        catch_interrupt(terminal);
+        let progress = Progress::new(terminal.shows_progress(), "replications");
+        let job = estimation.watch(&progress).run()?;
+        drop(progress);
+        let answer = Answer { times_s: terminal.keeps_samples().then(|| job.times_s()), ..Answer::of_job(&job)? };
+        let asked = Asked::from(answer);
+        Ok(match (&self.export, format) {
+            (Some(path), Some(format)) => asked.writing(move |terminal| {
+                if job.has_copies() {
+                    terminal.tell("note: the net has no speculative copies");
+                }
+                export_to(&job.net()?, format, true, (path, self.force), terminal)
+            }),
+            _ => asked,
+        })
     }
-    if report.analytic.is_some() {
-        return Some("note: the job time is known exactly; --method exact prints it without simulation".to_owned());
-    }
-    if !found.has_parts {
-        return None;
-    }
-    report.method.exact = Some(ExactBy::SeriesParallel);
-    Some("note: there is no formula, but --method exact computes the job time from the parts of the job".to_owned())
 }

@@ -2,16 +2,18 @@
 
 use std::path::PathBuf;
 
+use tailspn::ask::RunSettings;
 use tailspn::fit::HadoopConf;
 use tailspn::job_time::{FitSettings, FittedModel, LogFit, LogFitError};
 use tailspn::plan::JobPlan;
-use tailspn::report::{fit_jobs_report, fit_report};
+use tailspn::report::Answer;
 use tailspn::subject::FileKind;
 use tailspn::trace::ReadOptions;
 
 use crate::cli::args::FitArgs;
 use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
+use crate::cli::frame::{self, Ask, Asked, Form};
 use crate::cli::load::read_bytes;
 use crate::cli::notes::Failure;
 use crate::cli::output::{Terminal, may_write, write_file};
@@ -21,55 +23,48 @@ use crate::cli::watch::{Progress, catch_interrupt};
 /// Bytes per MB.
 const MB: f64 = 1_048_576.0;
 
-/// A fitted model: the printed report, and the plan.
-struct Fitted {
-    report: String,
-    plan: String,
-}
-
-/// Fits the model and reports the fit.
+/// Fits the model and reports the fit. A plan on standard output moves the report to standard error.
 pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    if !args.beside.is_empty() {
-        terminal.tell("warning: `--beside` is now `--alongside`; the old name will be removed in the next release");
-    }
     let to_stdout = args.output.as_deref().is_some_and(|path| path.as_os_str() == "-");
-    if let Some(path) = args.output.as_deref().filter(|_| !to_stdout) {
-        may_write(path, args.force)?;
+    if !to_stdout || terminal.is_in_process() {
+        return frame::run(args, terminal);
     }
-    let Some(model) = model(args, terminal)? else { return Ok(Exit::Interrupted) };
-    let fitted = printed(&model, args, terminal)?;
-    if to_stdout {
-        terminal.tell(&fitted.report);
-        terminal.data(&fitted.plan)?;
-    } else {
-        terminal.data(&fitted.report)?;
-        if let Some(path) = &args.output {
-            write_file(path, fitted.plan.as_bytes(), args.force)?;
-        }
-    }
+    let Answer { result, plan, .. } = args.ask(terminal)?.answer;
+    terminal.tell(&frame::printed(&result, &args.print, terminal)?);
+    terminal.data(&plan.unwrap_or_default())?;
     Ok(Exit::Success)
 }
 
-/// Prints the report of a model.
-fn printed(model: &FittedModel, args: &FitArgs, terminal: &Terminal) -> Result<Fitted, Failure> {
-    let report = match model {
-        FittedModel::Stages(fitted, own_run) => {
-            terminal.printed(&fit_report(fitted, own_run, args.level), &args.print)?
+impl Ask for FitArgs {
+    fn form(&self) -> Form<'_> {
+        Form { print: &self.print, plots: None, force: self.force }
+    }
+
+    fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
+        if !self.beside.is_empty() {
+            terminal.tell("warning: `--beside` is now `--alongside`; the old name will be removed in the next release");
         }
-        FittedModel::Jobs(all, checked, own_run) => {
-            terminal.printed(&fit_jobs_report(all, checked, own_run), &args.print)?
+        let output = self.output.as_deref().filter(|path| path.as_os_str() != "-");
+        if let Some(path) = output {
+            may_write(path, self.force)?;
         }
-    };
-    Ok(Fitted { report, plan: model.plan_text().map_err(Failure::internal)? })
+        let answer = Answer::of_fit(&model(self, terminal)?, self.level).map_err(Failure::internal)?;
+        let plan = answer.plan.clone().unwrap_or_default();
+        let asked = Asked::from(answer);
+        Ok(match output {
+            Some(path) => asked.writing(move |_| write_file(path, plan.as_bytes(), self.force)),
+            None => asked,
+        })
+    }
 }
 
-/// Returns the plan of the job that was fitted to the logs; `None` after Ctrl-C.
-pub(crate) fn plan_of(args: &FitArgs, terminal: &Terminal) -> Result<Option<JobPlan>, Failure> {
-    Ok(model(args, terminal)?.map(|model| model.plan()))
+/// Returns the plan of the job that was fitted to the logs.
+pub(crate) fn plan_of(args: &FitArgs, terminal: &Terminal) -> Result<JobPlan, Failure> {
+    Ok(model(args, terminal)?.plan())
 }
 
-/// Reads the logs and fits the model; `None` after Ctrl-C.
-fn model(args: &FitArgs, terminal: &Terminal) -> Result<Option<FittedModel>, Failure> {
+/// Reads the logs and fits the model.
+fn model(args: &FitArgs, terminal: &Terminal) -> Result<FittedModel, Failure> {
     let (confs, logs): (Vec<&PathBuf>, Vec<&PathBuf>) =
         args.logs.iter().partition(|path| FileKind::of(path) == Some(FileKind::HadoopConf));
     let logs = all_logs(&logs, &ReadOptions::from(&args.limits))?;
@@ -79,14 +74,15 @@ fn model(args: &FitArgs, terminal: &Terminal) -> Result<Option<FittedModel>, Fai
         return Err(LogFitError::InputSizes { sizes: inputs_mb.len(), count: logs.len(), of: "logs" }.into());
     }
     catch_interrupt(terminal);
-    let mut fit = LogFit::new(FitSettings { inputs_mb, jobs: args.job.clone(), level: args.level });
+    let run = RunSettings { level: args.level, ..RunSettings::default() };
+    let mut fit = LogFit::new(FitSettings { inputs_mb, jobs: args.job.clone(), run });
     for log in &logs {
         let trace = log.load(terminal)?;
         tell_warnings(&trace, terminal);
         fit.add(&log.name(), trace)?;
     }
     if interrupted() {
-        return Ok(None);
+        return Err(Failure::stopped());
     }
     fit.check(!confs.is_empty(), args.others().next().is_some())?;
     match &confs[..] {
@@ -102,14 +98,14 @@ fn model(args: &FitArgs, terminal: &Terminal) -> Result<Option<FittedModel>, Fai
         let trace = load(path, &ReadOptions { application: None, ..(&args.limits).into() }, terminal)?;
         tell_warnings(&trace, terminal);
         if interrupted() {
-            return Ok(None);
+            return Err(Failure::stopped());
         }
         fit.add_alongside(&trace)?;
     }
     let progress = Progress::new(terminal.shows_progress(), "replications");
     let model = fit.fit(&progress);
     // an error of stopped work has no meaning
-    if interrupted() { Ok(None) } else { Ok(Some(model?)) }
+    if interrupted() { Err(Failure::stopped()) } else { Ok(model?) }
 }
 
 fn usage(message: String) -> Failure {

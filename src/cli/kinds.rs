@@ -8,7 +8,6 @@ use tailspn::subject::FileKind;
 use tailspn::trace::Format as LogFormat;
 
 use crate::cli::args::Command;
-use crate::cli::call::Call;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 
@@ -89,7 +88,7 @@ pub(crate) fn compared(path: &Path) -> Option<(Compared, String)> {
 
 /// Returns how `optimize` uses a file; `None` for a file that `optimize` does not accept, or of an unknown kind.
 pub(crate) fn optimized(path: &Path) -> Option<Optimized> {
-    if Call::plan_at(path).is_some() { Some(Optimized::Job) } else { FileKind::of(path)?.optimized() }
+    FileKind::of(path)?.optimized()
 }
 
 /// The name of a command, the kinds that it accepts, and its files.

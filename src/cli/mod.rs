@@ -19,10 +19,10 @@ mod diagnose;
 mod diagnose_inputs;
 mod diagnose_more;
 mod estimate;
-mod estimate_stages;
 mod exact;
 mod exit;
 mod fit;
+mod frame;
 mod kinds;
 mod load;
 mod notes;
@@ -71,6 +71,9 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+#[cfg(feature = "serve")]
+use tailspn::report::Answer;
+
 use args::{Cli, Command, MergeArgs};
 pub use call::{Call, Output, Pace, Problem};
 use exit::Exit;
@@ -105,6 +108,19 @@ pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 impl Call {
+    /// Answers the question of a command on this thread, and returns the answer with all notes.
+    ///
+    /// # Errors
+    ///
+    /// The exit code with the reasons why there is no answer.
+    #[cfg(feature = "serve")]
+    fn ask(self: &Arc<Self>, command: &impl frame::Ask) -> Result<Answer, (u8, Vec<Problem>)> {
+        let ended = self.enter(|| command.ask(&Terminal::of_call(self)).map(|asked| asked.answer));
+        let mut answer = ended.map_err(|failure| (failure.exit.code(), problems(&failure)))?;
+        answer.notes.splice(..0, self.take_output().remarks);
+        Ok(answer)
+    }
+
     /// Runs a command on this thread and returns its exit code (see docs/exit-codes.md). The first argument is the name
     /// of the program. [`take_output`](Self::take_output) returns the output of the command, also after an error.
     ///
@@ -124,9 +140,13 @@ impl Call {
             let parts = part::together(&parts.collect::<Vec<_>>(), true, false)?;
             run_command(&cli.command, &terminal.sharing(parts.share))
         });
-        let problems = |notes: Vec<Note>| notes.iter().map(Note::to_problem).collect();
-        ended.map(Exit::code).map_err(|Failure { exit, notes }| (exit.code(), problems(notes)))
+        ended.map(Exit::code).map_err(|failure| (failure.exit.code(), problems(&failure)))
     }
+}
+
+/// Returns the reasons of a failure, for other programs.
+fn problems(failure: &Failure) -> Vec<Problem> {
+    failure.notes.iter().map(Note::to_problem).collect()
 }
 
 /// Returns the first sentence of an error about arguments, without the usage text.
@@ -185,13 +205,13 @@ fn run_command(command: &Command, terminal: &Terminal) -> Result<Exit, Failure> 
         Command::Merge(args) => sweep::merge(args, terminal),
         Command::Sensitivity(args) => sensitivity::run(args, terminal),
         Command::Optimize(args) => optimize::run(args, terminal),
-        Command::Detectors(args) => detectors::run(args, terminal),
+        Command::Detectors(args) => frame::run(args, terminal),
         Command::Fit(args) => fit::run(args, terminal),
-        Command::Compare(args) => compare::run(args, terminal),
+        Command::Compare(args) => frame::run(args, terminal),
         Command::Trace(args) => trace::run(args, terminal),
         Command::Watch(args) => watch_tasks::run(args, terminal),
         Command::Remaining(args) => remaining::run(args, terminal),
-        Command::Diagnose(args) => diagnose::run(args, terminal),
+        Command::Diagnose(args) => frame::run(&**args, terminal),
         Command::Syscalls(args) => syscalls::run(args, terminal),
         Command::Report(args) => report::run(args, terminal),
         #[cfg(feature = "serve")]

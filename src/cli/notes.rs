@@ -205,6 +205,7 @@ impl Failure {
             ErrorKind::Usage => Exit::Usage,
             ErrorKind::Model => Exit::Model,
             ErrorKind::Log => Exit::Trace,
+            ErrorKind::Unmet => Exit::Unmet,
             ErrorKind::Gpu => Exit::Gpu,
             ErrorKind::File => Exit::Io,
         };
@@ -234,6 +235,11 @@ impl Failure {
     /// Returns the outcome of a command that completed its share of the replications and has no result.
     pub(crate) fn part() -> Self {
         Self { exit: Exit::Success, notes: Vec::new() }
+    }
+
+    /// Returns the outcome of a command that was stopped before it had a result.
+    pub(crate) fn stopped() -> Self {
+        Self { exit: Exit::Interrupted, notes: Vec::new() }
     }
 
     /// Returns true if the command completed its share of the replications.

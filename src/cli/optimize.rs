@@ -2,53 +2,60 @@
 
 use std::path::Path;
 
-use tailspn::optimize::{Answer, Measure, Optimization, OptimizePlan, Sizing};
+use tailspn::ask::RunSettings;
+use tailspn::optimize::{Measure, Optimization, OptimizePlan, Sizing};
 use tailspn::plan::{JobPlan, PlanOption, Planning as _};
-use tailspn::report::{OptimizeReport, optimize_report, sizing_report};
+use tailspn::report::Answer;
 use tailspn::sweep::Axis;
 
 use crate::cli::args::{FitArgs, OptimizeArgs};
 use crate::cli::exit::Exit;
 use crate::cli::fit::plan_of;
+use crate::cli::frame::{self, Ask, Asked, Form};
 use crate::cli::kinds::{Optimized, optimized};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
-use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::plan::{PlanText, keys_of, only_whatif, options_refused};
 use crate::cli::proof::proved;
 use crate::cli::study::{study_failure, tell_warnings};
 use crate::cli::watch::{Progress, catch_interrupt};
 
-/// Searches the configurations of a plan, or the sizes of a job.
+/// Searches, or prints a plan.
 pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    let Some(first) = args.inputs.first().filter(|_| !args.print_plan) else {
+    if args.inputs.is_empty() || args.print_plan {
         terminal.data(OptimizePlan::example_toml())?;
         return Ok(Exit::Success);
-    };
-    may_draw(&args.plots, args.force)?;
-    let (report, answer) = match (optimized(first), &args.inputs[..]) {
-        (Some(Optimized::Logs), _) => {
-            let Some(job) = plan_of(&fit_args(args), terminal)? else { return Ok(Exit::Interrupted) };
-            size(job, None, args, terminal)?
-        }
-        (Some(Optimized::Job), [path]) => {
-            let text = PlanText::read(path, terminal)?;
-            let job = text.job(terminal)?;
-            size(job, Some(&text), args, terminal)?
-        }
-        (_, [path]) => search(path, args, terminal)?,
-        (_, several) => {
-            let message = format!("{} files, but the first is not a log", several.len());
-            return Err(Failure::helped(Exit::Usage, message, "pass one plan, or the logs of one job"));
-        }
-    };
-    terminal.report(&report, &args.print)?;
-    draw_report(&report, &args.plots, args.force, terminal)?;
-    Ok(match answer {
-        Answer::Cheapest(_) | Answer::Meets(_) => Exit::Success,
-        Answer::None | Answer::Undecided => Exit::Unmet,
-        Answer::Stopped => Exit::Interrupted,
-    })
+    }
+    frame::run(args, terminal)
+}
+
+impl Ask for OptimizeArgs {
+    fn form(&self) -> Form<'_> {
+        Form { print: &self.print, plots: Some(&self.plots), force: self.force }
+    }
+
+    /// Searches the configurations of a plan, or the sizes of a job.
+    fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
+        let kind = self.inputs.first().and_then(|first| optimized(first));
+        let answer = match (kind, &self.inputs[..]) {
+            (Some(Optimized::Logs), _) => size(plan_of(&fit_args(self), terminal)?, None, self, terminal)?,
+            (Some(Optimized::Job), [path]) => {
+                let text = PlanText::read(path, terminal)?;
+                size(text.job(terminal)?, Some(&text), self, terminal)?
+            }
+            (_, [path]) => search(path, self, terminal)?,
+            (_, several) => {
+                let message = format!("{} files, but the first is not a log", several.len());
+                return Err(Failure::helped(Exit::Usage, message, "pass one plan, or the logs of one job"));
+            }
+        };
+        Ok(answer.into())
+    }
+}
+
+/// Returns how a search is run.
+fn settings(args: &OptimizeArgs) -> RunSettings {
+    RunSettings { seed: args.seed, threads: args.threads, ..RunSettings::default() }
 }
 
 /// Returns the arguments of `fit` for the logs.
@@ -71,7 +78,7 @@ fn size(
     text: Option<&PlanText>,
     args: &OptimizeArgs,
     terminal: &Terminal,
-) -> Result<(OptimizeReport, Answer), Failure> {
+) -> Result<Answer, Failure> {
     if let JobPlan::Tasks(_) = job {
         return Err(only_whatif(&job, "optimize"));
     }
@@ -98,18 +105,17 @@ fn size(
     sizing.machines = chosen(machines).or(one).unwrap_or_default();
     sizing.cores = chosen("job.cores").unwrap_or_default();
     sizing.measure = measure(args).unwrap_or(sizing.measure);
-    sizing.seed = args.seed.unwrap_or(0);
-    sizing.threads = args.threads;
+    sizing.run = settings(args);
     catch_interrupt(terminal);
     let progress = Progress::new(terminal.shows_progress(), "replications of this size");
     let found = sizing.run(&progress).map_err(failed)?;
     drop(progress);
     tell_warnings(&[], &found.search.subject, terminal);
-    Ok((OptimizeReport { own_run, ..sizing_report(&found) }, found.outcome.found.answer))
+    Ok(Answer::of_sizing(&found, own_run))
 }
 
 /// Searches the axes of a plan.
-fn search(path: &Path, args: &OptimizeArgs, terminal: &Terminal) -> Result<(OptimizeReport, Answer), Failure> {
+fn search(path: &Path, args: &OptimizeArgs, terminal: &Terminal) -> Result<Answer, Failure> {
     if args.price.is_some() {
         return Err(Failure::helped(
             Exit::Usage,
@@ -122,7 +128,6 @@ fn search(path: &Path, args: &OptimizeArgs, terminal: &Terminal) -> Result<(Opti
     if let Some(measure) = measure(args) {
         plan.optimize.measure = measure.name();
     }
-    plan.sweep.seed = args.seed.unwrap_or(plan.sweep.seed);
     let (mut options, choices) = args.planned.machines();
     for (key, counts) in choices {
         plan.axis.retain(|axis| axis.key != key);
@@ -130,14 +135,14 @@ fn search(path: &Path, args: &OptimizeArgs, terminal: &Terminal) -> Result<(Opti
     }
     options.extend(args.planned.options());
     let failed = |error| study_failure(error, &text);
-    let mut search = Optimization::planned(plan, path.parent().unwrap_or(Path::new("")), &options).map_err(failed)?;
+    let search = Optimization::planned(plan, path.parent().unwrap_or(Path::new("")), &options);
+    let search = search.map_err(failed)?.settings(settings(args));
     let job = search.subject.plan().map_err(failed)?;
     let own_run = job.map(|job| proved(&job, args.trust.trust_misfit, terminal)).transpose()?;
-    search.threads = args.threads;
     tell_warnings(&search.warnings, &search.subject, terminal);
     catch_interrupt(terminal);
     let progress = Progress::new(terminal.shows_progress(), "replications of this point");
     let outcome = search.run(&progress).map_err(failed)?;
     drop(progress);
-    Ok((OptimizeReport { own_run, ..optimize_report(&search.plan, &outcome) }, outcome.found.answer))
+    Ok(Answer::of_search(&search.plan, &outcome, own_run))
 }

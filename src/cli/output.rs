@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
-use tailspn::report::{Look, Report};
+use tailspn::report::{Answer, AnyReport, Look, Report};
 use tailspn::share::Share;
 use tailspn::whole_file;
 
@@ -102,7 +102,14 @@ impl Terminal {
     }
 
     /// Prints a result.
-    pub(crate) fn report<R: Report>(&self, report: &R, print: &PrintArgs) -> Result<(), Failure> {
+    pub(crate) fn report<R: Report + Clone>(&self, report: &R, print: &PrintArgs) -> Result<(), Failure>
+    where
+        AnyReport: From<R>,
+    {
+        if self.is_in_process() {
+            self.keep(Answer::new(report.clone()));
+            return Ok(());
+        }
         self.data(&self.printed(report, print)?)?;
         // JSON and CSV lack the remarks, so they are printed to standard error
         if print.json || print.csv {
@@ -113,10 +120,6 @@ impl Terminal {
 
     /// Returns a result in the requested form.
     pub(crate) fn printed<R: Report>(&self, report: &R, print: &PrintArgs) -> Result<String, Failure> {
-        if let Some(call) = &self.call {
-            call.output().results.push(report.json().map_err(Failure::internal)?);
-            return Ok(String::new());
-        }
         let look = || self.look(print.all);
         match print {
             PrintArgs { json: true, .. } => report.json().map_err(Failure::internal),
@@ -131,7 +134,7 @@ impl Terminal {
 
     /// Returns the text without the terminal control characters that names in logs and nets may contain. Colours
     /// of tailspn are kept.
-    fn without_controls<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    pub(crate) fn without_controls<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let steers = |c: char| match c {
             '\n' | '\t' => false,
             // these characters change the direction of the text after them
@@ -235,6 +238,14 @@ impl Terminal {
     /// Returns true if the program that runs the command wants the times of replications.
     pub(crate) fn keeps_samples(&self) -> bool {
         self.call.as_ref().is_some_and(|call| call.keeps_samples())
+    }
+
+    /// Keeps an answer for the program that runs the command, with its notes.
+    pub(crate) fn keep(&self, answer: Answer) {
+        if let Some(call) = &self.call {
+            answer.notes.iter().for_each(|note| self.tell(note));
+            call.output().answer = Some(answer);
+        }
     }
 
     /// Keeps a part of the replications for the program that runs the command.

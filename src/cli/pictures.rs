@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tailspn::report::{Picture, Report};
+use tailspn::report::{Document, Picture, Report};
 
 use crate::cli::args::{PlotArgs, PlotFormat};
 use crate::cli::exit::Exit;
@@ -43,8 +43,8 @@ pub(crate) fn draw(pictures: &[Picture], plots: &PlotArgs, force: bool) -> Resul
 }
 
 /// Draws the pictures of a result, if a folder is given.
-pub(crate) fn draw_report<R: Report>(
-    report: &R,
+pub(crate) fn draw_document(
+    document: &Document<'_>,
     plots: &PlotArgs,
     force: bool,
     terminal: &Terminal,
@@ -52,13 +52,23 @@ pub(crate) fn draw_report<R: Report>(
     if plots.plots.is_none() {
         return Ok(());
     }
-    let drawn = report.document().pictures().map_err(Failure::internal)?;
+    let drawn = document.pictures().map_err(Failure::internal)?;
     match (drawn.is_empty(), cfg!(feature = "plots")) {
         (_, false) => terminal.tell("note: this build draws no curves and bars; build it with the feature `plots`"),
         (true, true) => terminal.tell("note: there is nothing to draw"),
         (false, true) => {}
     }
     draw(&drawn, plots, force)
+}
+
+/// Draws the pictures of a result, if a folder is given.
+pub(crate) fn draw_report<R: Report>(
+    report: &R,
+    plots: &PlotArgs,
+    force: bool,
+    terminal: &Terminal,
+) -> Result<(), Failure> {
+    draw_document(&report.document(), plots, force, terminal)
 }
 
 /// Refuses to replace a picture without `--force`, or to write one in an unknown format, before the run starts.

@@ -3,10 +3,8 @@
 use std::path::Path;
 
 use tailspn::cluster::PolicyPlan;
-use tailspn::plan::{JobPlan, Loaded, PlanError, PlanProblem, PlanWarning, Planning as _, ProblemKind, Work};
+use tailspn::plan::{JobPlan, Loaded, PlanError, PlanOption, PlanProblem, PlanWarning, Planning as _, ProblemKind, Work};
 
-use crate::cli::args::PlanArgs;
-use crate::cli::call::Call;
 use crate::cli::exit::Exit;
 use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Note, Source};
@@ -23,10 +21,7 @@ impl PlanText {
     /// wrong file.
     pub(crate) fn read(path: &Path, terminal: &Terminal) -> Result<Self, Failure> {
         let name = path.display().to_string();
-        let text = match Call::plan_at(path) {
-            Some(text) => text,
-            None => String::from_utf8(read_bytes(path)?).map_err(|_| not_text(&name))?,
-        };
+        let text = String::from_utf8(read_bytes(path)?).map_err(|_| not_text(&name))?;
         if text.trim().is_empty() && path.is_file() && !name.ends_with(".toml") {
             let help = "pass the right file; the name of a plan without keys ends with .toml";
             return Err(Failure::helped(Exit::Model, format!("`{name}` is empty"), help));
@@ -93,16 +88,16 @@ pub(crate) fn old_names(source: &Source, warnings: &[PlanWarning]) -> Vec<Note> 
     warnings.iter().map(|old| Note::warning(old.to_string()).at(source, old.span.clone())).collect()
 }
 
-/// Reads the plan of a job from a file, and applies the options of the command line; without a file, the default job.
-pub(crate) fn read_job(path: Option<&Path>, options: &PlanArgs, terminal: &Terminal) -> Result<JobPlan, Failure> {
+/// Reads the plan of a job from a file, and applies options; without a file, the default job.
+pub(crate) fn read_job(path: Option<&Path>, options: &[PlanOption], terminal: &Terminal) -> Result<JobPlan, Failure> {
     let text = path.map(|path| PlanText::read(path, terminal)).transpose()?;
     job_of(text.as_ref(), options, terminal)
 }
 
-/// Parses the plan of a job, and applies the options of the command line; without a text, the default job.
-pub(crate) fn job_of(text: Option<&PlanText>, options: &PlanArgs, terminal: &Terminal) -> Result<JobPlan, Failure> {
+/// Parses the plan of a job, and applies options; without a text, the default job.
+pub(crate) fn job_of(text: Option<&PlanText>, options: &[PlanOption], terminal: &Terminal) -> Result<JobPlan, Failure> {
     let plan = text.map_or_else(|| Ok(JobPlan::default()), |text| text.job(terminal))?;
-    plan.with_all(&options.options()).plan().map_err(|error| options_refused(&error))
+    plan.with_all(options).plan().map_err(|error| options_refused(&error))
 }
 
 /// Returns the failure for options that do not apply to a plan, or whose values conflict with the plan's.

@@ -1,10 +1,9 @@
-//! Plans that do not reproduce the runs that they were fitted to, and questions that need a proved plan.
+//! Questions that need a plan that reproduces its own runs.
 
-use tailspn::job_time::{OwnRun, own_run};
+use tailspn::ask::Proof;
+use tailspn::job_time::OwnRun;
 use tailspn::plan::JobPlan;
-use tailspn::report::misfit;
 
-use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::watch::Progress;
@@ -13,12 +12,5 @@ use crate::cli::watch::Progress;
 /// user trusts it; then the answer begins with the misfit.
 pub(crate) fn proved(plan: &JobPlan, is_trusted: bool, terminal: &Terminal) -> Result<OwnRun, Failure> {
     let progress = Progress::new(terminal.shows_progress(), "replications of the plan's own runs");
-    let found = own_run(plan, &progress)?;
-    drop(progress);
-    let found = OwnRun { is_trusted, ..found };
-    if !found.forbids_advice() {
-        return Ok(found);
-    }
-    let help = "`tailspn estimate PLAN` without a deadline, list or policy prints what the plan can say; `--trust-misfit` answers all the same";
-    Err(Failure::helped(Exit::Unmet, misfit(&found), help))
+    Ok(Proof::of_advice(is_trusted).check(plan, &progress)?)
 }

@@ -5,10 +5,11 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use tailspn::StudyError;
+use tailspn::ask::RunSettings;
 use tailspn::fit::observe_progress;
 use tailspn::plan::{DataSize, JobPlan};
 use tailspn::remaining::{RemainingSettings, remaining};
-use tailspn::report::{RemainingBasis, RemainingReport, remaining_report};
+use tailspn::report::{Answer, RemainingBasis, RemainingReport, remaining_report};
 use tailspn::stages::StagePlan;
 use tailspn::subject::FileKind;
 use tailspn::trace::{JobTrace, ReadOptions, WarningKind};
@@ -18,6 +19,7 @@ use crate::cli::args::{FitArgs, RemainingArgs};
 use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::fit::plan_of;
+use crate::cli::frame::{self, Ask, Asked, Form};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::plan::PlanText;
@@ -34,32 +36,29 @@ const SHARE: u32 = 10;
 
 /// Predicts once or, with `--follow`, repeatedly while the log grows.
 pub(crate) fn run(args: &RemainingArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    catch_interrupt(terminal);
-    let plan = match &args.plan {
-        Some(path) => {
-            let Some(plan) = read_plan(path, args, terminal)? else { return Ok(Exit::Interrupted) };
-            Some(plan)
-        }
-        None => None,
-    };
-    if args.follow {
-        return follow(args, plan.as_ref(), terminal);
-    }
-    let progress = Progress::new(terminal.shows_progress(), "replications");
-    let report = answer(&args.log, args, plan.as_ref(), terminal, &progress)?;
-    drop(progress);
-    let report = report?;
-    terminal.report(&report, &args.print)?;
-    Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
+    if args.follow { follow(args, terminal) } else { frame::run(args, terminal) }
 }
 
-/// Reads the plan of stages from a file, or fits it to the log of another run. None after Ctrl-C.
-fn read_plan(path: &Path, args: &RemainingArgs, terminal: &Terminal) -> Result<Option<StagePlan>, Failure> {
+impl Ask for RemainingArgs {
+    fn form(&self) -> Form<'_> {
+        Form { print: &self.print, plots: None, force: false }
+    }
+
+    fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
+        catch_interrupt(terminal);
+        let plan = read_plan(self, terminal)?;
+        let progress = Progress::new(terminal.shows_progress(), "replications");
+        let report = answer(&self.log, self, plan.as_ref(), terminal, &progress)??;
+        Ok(Answer::new(report).unless_stopped(interrupted()).into())
+    }
+}
+
+/// Reads the plan of stages from a file, or fits it to the log of another run; none without a plan.
+fn read_plan(args: &RemainingArgs, terminal: &Terminal) -> Result<Option<StagePlan>, Failure> {
+    let Some(path) = &args.plan else { return Ok(None) };
     let needed = "`tailspn fit LOG... -o PLAN.toml` makes a plan of stages from Spark event logs";
     let plan = if path.is_dir() || FileKind::of(path).is_some_and(FileKind::is_log) {
-        let fit = FitArgs::of_logs(vec![path.to_owned()], &args.limits);
-        let Some(plan) = plan_of(&fit, terminal)? else { return Ok(None) };
-        plan
+        plan_of(&FitArgs::of_logs(vec![path.to_owned()], &args.limits), terminal)?
     } else {
         PlanText::read(path, terminal)?.job(terminal)?
     };
@@ -85,14 +84,11 @@ fn answer(
     tell_warnings(&trace, terminal);
     let now_s = args.now.then(now_s);
     let progress = observe_progress(&trace, now_s)?;
-    let settings = RemainingSettings {
-        replications: args.reps,
-        seed: args.seed,
-        threads: args.threads,
-        input_mb: args.input_size.map(DataSize::mb),
-    };
+    let (replications, seed, threads, level) = (args.reps, Some(args.seed), args.threads, args.level);
+    let run = RunSettings { replications, seed, threads, level, ..RunSettings::default() };
+    let settings = RemainingSettings { run, input_mb: args.input_size.map(DataSize::mb) };
     let found = remaining(progress, plan, &settings, watch);
-    Ok(found.map(|found| remaining_report(&found, &settings, &args.by, args.level)))
+    Ok(found.map(|found| remaining_report(&found, &settings, &args.by)))
 }
 
 /// Returns the seconds since 1970 by this machine's clock.
@@ -114,7 +110,9 @@ fn tell_warnings(trace: &JobTrace, terminal: &Terminal) {
 }
 
 /// Predicts repeatedly while the log grows.
-fn follow(args: &RemainingArgs, plan: Option<&StagePlan>, terminal: &Terminal) -> Result<Exit, Failure> {
+fn follow(args: &RemainingArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    catch_interrupt(terminal);
+    let plan = read_plan(args, terminal)?;
     let mut seen = None;
     loop {
         let log = current(&args.log);
@@ -130,7 +128,7 @@ fn follow(args: &RemainingArgs, plan: Option<&StagePlan>, terminal: &Terminal) -
         }
         seen = size;
         let started = Instant::now();
-        match answer(&log, args, plan, terminal, &Unwatched)? {
+        match answer(&log, args, plan.as_ref(), terminal, &Unwatched)? {
             Ok(report) => {
                 print(&report, args, terminal)?;
                 if report.basis == RemainingBasis::Ended {

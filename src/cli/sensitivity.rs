@@ -2,55 +2,57 @@
 
 use std::path::Path;
 
+use tailspn::ask::RunSettings;
+use tailspn::report::Answer;
 use tailspn::sensitivity::{Method, Sensitivity, SensitivityReport};
 use tailspn::subject::NetGoal;
 use tailspn::sweep::SweepPlan;
 
 use crate::cli::args::{SensitivityArgs, UntilArgs};
-use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
+use crate::cli::frame::{self, Ask, Asked, Form};
 use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
-use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::plan::{PlanText, keys_of};
 use crate::cli::proof::proved;
 use crate::cli::question::late_dead_marking;
 use crate::cli::study::{study_failure, tell_warnings};
 use crate::cli::watch::{Progress, catch_interrupt};
 
-/// Ranks the settings.
+/// Ranks the settings, or prints a plan.
 pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    let Some(path) = args.subject.as_deref().filter(|_| !args.print_plan) else {
+    if args.subject.is_none() || args.print_plan {
         terminal.data(SweepPlan::example_toml())?;
         return Ok(Exit::Success);
-    };
-    may_draw(&args.plots, args.force)?;
-    let (mut study, plan) = read(path, args, terminal)?;
-    tell_warnings(&study.warnings, &study.subject, terminal);
-    let job = study.subject.plan().map_err(|error| study_failure(error, &plan))?;
-    let own_run = job.map(|job| proved(&job, args.trust.trust_misfit, terminal)).transpose()?;
-    study.plan.sweep.seed = args.run.seed.unwrap_or(study.plan.sweep.seed);
-    study.method = args.method.0;
-    study.subject.set_folding(!args.no_fold);
-    study.measure = args.measure;
-    study.by_transition = args.transitions;
-    study.rows = args.rows;
-    study.replications = args.reps;
-    study.level = args.run.level;
-    study.threads = args.run.threads;
-    study.max_time = args.run.max_time;
-    study.share = terminal.share().clone();
-    catch_interrupt(terminal);
-    let noun = if study.method == Method::Derivatives { "replications" } else { "points" };
-    let progress = Progress::new(terminal.shows_progress(), noun);
-    let report = study.run(&progress).map_err(|error| study_failure(error, &plan))?;
-    drop(progress);
-    let report = SensitivityReport { own_run, ..report };
-    terminal.report(&report, &args.print)?;
-    let exit = if report.partial && interrupted() { Exit::Interrupted } else { Exit::Success };
-    draw_report(&report, &args.plots, args.force, terminal)?;
-    Ok(exit)
+    }
+    frame::run(args, terminal)
+}
+
+impl Ask for SensitivityArgs {
+    fn form(&self) -> Form<'_> {
+        Form { print: &self.print, plots: Some(&self.plots), force: self.force }
+    }
+
+    fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
+        let (study, plan) = read(self.subject.as_deref().unwrap_or(Path::new("")), self, terminal)?;
+        tell_warnings(&study.warnings, &study.subject, terminal);
+        let failed = |error| study_failure(error, &plan);
+        let job = study.subject.plan().map_err(failed)?;
+        let own_run = job.map(|job| proved(&job, self.trust.trust_misfit, terminal)).transpose()?;
+        let mut study = study.settings(RunSettings { replications: self.reps, ..self.run.settings(terminal) });
+        study.method = self.method.0;
+        study.subject.set_folding(!self.no_fold);
+        study.measure = self.measure;
+        study.by_transition = self.transitions;
+        study.rows = self.rows;
+        catch_interrupt(terminal);
+        let noun = if study.method == Method::Derivatives { "replications" } else { "points" };
+        let progress = Progress::new(terminal.shows_progress(), noun);
+        let report = SensitivityReport { own_run, ..study.run(&progress).map_err(failed)? };
+        let is_partial = report.partial;
+        Ok(Answer::new(report).unless_stopped(is_partial).into())
+    }
 }
 
 /// Returns true if a text is a net rather than a plan.

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use tailspn::ask::net_of_stages;
 use tailspn::mapreduce::params::GivenPhases;
 use tailspn::mapreduce::{CopyPolicy, JobPhases, Plan, Speculation, job_net, seeded_phase_times};
 use tailspn::net::Net;
@@ -11,7 +12,6 @@ use tailspn::stages::StagePlan;
 use crate::cli::args::{OutFormat, SpnGcArgs};
 use crate::cli::call::interrupted;
 use crate::cli::convert::{export_to, format_of};
-use crate::cli::estimate_stages;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, may_write};
@@ -31,8 +31,8 @@ pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure
     let options = &args.planned;
     let slots = options.job.slots || options.job.map_slots.is_some() || options.job.reduce_slots.is_some();
     let slots = slots || text.as_ref().is_some_and(|text| text.states("model", "slots"));
-    let [places, transitions, arcs] = match job_of(text.as_ref(), options, terminal)? {
-        JobPlan::Stages(plan) => write(&net_of_stages(&plan, args, terminal)?, format, args, terminal)?,
+    let [places, transitions, arcs] = match job_of(text.as_ref(), &options.options(), terminal)? {
+        JobPlan::Stages(plan) => write(&stages(&plan, args, terminal)?, format, args, terminal)?,
         JobPlan::MapReduce(mut plan) => {
             apply(args, &mut plan);
             if plan.model.slots && !slots {
@@ -56,7 +56,7 @@ fn write(net: &Net, format: OutFormat, args: &SpnGcArgs, terminal: &Terminal) ->
 }
 
 /// Returns the net of a plan of stages.
-fn net_of_stages(plan: &StagePlan, args: &SpnGcArgs, terminal: &Terminal) -> Result<Net, Failure> {
+fn stages(plan: &StagePlan, args: &SpnGcArgs, terminal: &Terminal) -> Result<Net, Failure> {
     let for_jobs = args.maps.is_some()
         || args.means.is_some()
         || args.stragglers.is_some()
@@ -69,7 +69,10 @@ fn net_of_stages(plan: &StagePlan, args: &SpnGcArgs, terminal: &Terminal) -> Res
             "remove --maps, --means, --stragglers, --speculation and --clone",
         ));
     }
-    estimate_stages::net(plan, terminal)
+    if plan.speculation.is_some() {
+        terminal.tell("note: the net has no speculative copies");
+    }
+    Ok(net_of_stages(plan)?)
 }
 
 /// Sets the number of map tasks, the means and the stragglers of the plan from the arguments. If the means are computed

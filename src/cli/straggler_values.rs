@@ -2,9 +2,10 @@
 //! settings.
 
 use tailspn::mapreduce::{CopySlots, Factors, Speculation, Stragglers};
+use tailspn::plan::Copies;
 use tailspn_common::spelling::did_you_mean;
 
-use crate::cli::values::{SparkSpeculation, spark_speculation};
+use crate::cli::values::spark_speculation;
 
 /// Parses `SHARE:FACTOR`, or `SHARE:FACTOR@P,FACTOR@P,...` with a probability for each factor.
 pub(crate) fn stragglers(text: &str) -> Result<Stragglers, String> {
@@ -26,22 +27,13 @@ pub(crate) fn stragglers(text: &str) -> Result<Stragglers, String> {
 /// Keys of a detector.
 const DETECTOR: [&str; 8] = ["r", "p", "dl", "ut", "fake", "alarm", "slow", "slots"];
 
-/// Settings for speculative copies, by the kind of plan.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Copies {
-    /// Spark's speculation, for a plan of stages; `none` applies to any plan.
-    Spark(SparkSpeculation),
-    /// The copies of a detector, for a plan of phases.
-    Detector(Speculation),
-}
-
 /// Parses Spark's settings, or the settings of a detector.
 pub(crate) fn copies(text: &str) -> Result<Copies, String> {
     let key = text.split_once('=').map_or("", |(key, _)| key.trim());
     if DETECTOR.contains(&key) {
         speculation(text).map(Copies::Detector)
     } else {
-        spark_speculation(text).map(Copies::Spark)
+        spark_speculation(text)
     }
 }
 
@@ -105,8 +97,8 @@ mod tests {
     fn the_first_key_says_whose_copies_are_meant() {
         let detector = Speculation { recall: 0.5, precision: 0.9, ..Speculation::default() };
         assert_eq!(copies("r=0.5,p=0.9"), Ok(Copies::Detector(detector)));
-        assert_eq!(copies("none"), Ok(Copies::Spark(SparkSpeculation::Off)));
-        assert!(matches!(copies("quantile=0.5"), Ok(Copies::Spark(SparkSpeculation::On { .. }))));
+        assert_eq!(copies("none"), Ok(Copies::Off));
+        assert!(matches!(copies("quantile=0.5"), Ok(Copies::Spark(_))));
         assert!(copies("x=1").is_err());
     }
 

@@ -1,20 +1,15 @@
-//! Code for studies that `estimate`, `sweep`, `sensitivity` and `optimize` share: replications, warnings and errors.
+//! Code for studies that `sweep`, `sensitivity` and `optimize` share: warnings and errors.
 
 use tailspn::formats::pipe;
-use tailspn::job_time::REPLICATIONS;
-use tailspn::sim::Ensemble;
 use tailspn::subject::{LoadError, LoadWarning, Subject};
 use tailspn::{KeyProblem, StudyError};
 
-use crate::cli::args::EstimateArgs;
 use crate::cli::exit::Exit;
 use crate::cli::load::{net_warnings, refused_net, unreadable};
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
 use crate::cli::plan::{PlanText, empty_plan, keys_of, not_text, old_names, options_refused, refused};
 use crate::cli::question::expression;
-use crate::cli::simulate::stop_rule;
-use crate::cli::watch::{Progress, catch_interrupt};
 
 /// Prints warnings about the files of a study.
 pub(crate) fn tell_warnings(warnings: &[LoadWarning], subject: &Subject, terminal: &Terminal) {
@@ -72,22 +67,4 @@ fn load_failure(error: LoadError) -> Failure {
             .map_or_else(|failure| failure, |_| Failure::plain(Exit::Usage, error.to_string())),
         other => Failure::plain(Exit::Model, other.to_string()),
     }
-}
-
-/// Returns the ensemble of replications for the arguments. Ctrl-C keeps the replications so far.
-pub(crate) fn replications(args: &EstimateArgs, seed: u64, terminal: &Terminal) -> (Ensemble, Progress) {
-    let ensemble = Ensemble {
-        replications: args.reps.unwrap_or(REPLICATIONS),
-        stop: stop_rule(args.rel_error, args.reps, args.run.level),
-        seed,
-        threads: args.run.threads,
-        max_wall: args.run.max_time,
-        backend: args.place.backend.0,
-        adapter: args.place.adapter.clone(),
-        keep: terminal.keeps_samples(),
-        share: terminal.share().clone(),
-        ..Ensemble::default()
-    };
-    catch_interrupt(terminal);
-    (ensemble, Progress::new(terminal.shows_progress(), "replications"))
 }

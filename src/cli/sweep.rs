@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Instant;
 
+use tailspn::ask::RunSettings;
 use tailspn::report::{SweepReport, counted, duration, sweep_report};
 use tailspn::share::Shard;
 use tailspn::sim::Placement;
@@ -32,12 +33,11 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Result<Exit, Failure
     let mut plan = text.plan(SweepPlan::read, &keys_of("sweep"), terminal)?;
     apply(args, &mut plan);
     let failed = |error| study_failure(error, &text);
-    let mut sweep =
-        Sweep::planned(plan, path.parent().unwrap_or(Path::new("")), &args.planned.options()).map_err(failed)?;
+    let sweep = Sweep::planned(plan, path.parent().unwrap_or(Path::new("")), &args.planned.options());
+    let mut sweep = sweep.map_err(failed)?.settings(settings(args));
     tell_warnings(&sweep.warnings, &sweep.subject, terminal);
     let job = sweep.subject.plan().map_err(failed)?;
     sweep.own_run = job.map(|job| proved(&job, args.trust.trust_misfit, terminal)).transpose()?;
-    sweep.settings = settings(args);
     sweep.subject.set_folding(!args.no_fold);
     catch_interrupt(terminal);
     let teller = Teller::new(args.events.is_some(), terminal);
@@ -67,7 +67,6 @@ fn place_of(placement: &Placement) -> String {
 /// Applies the arguments that replace keys of the plan.
 fn apply(args: &SweepArgs, plan: &mut SweepPlan) {
     let settings = &mut plan.sweep;
-    settings.seed = args.seed.unwrap_or(settings.seed);
     settings.budget_replications = args.budget_replications.or(settings.budget_replications);
     settings.budget_time_s = args.budget_time.map(|wall| wall.as_secs_f64()).or(settings.budget_time_s);
 }
@@ -75,11 +74,15 @@ fn apply(args: &SweepArgs, plan: &mut SweepPlan) {
 /// Returns the settings of the run from the arguments.
 fn settings(args: &SweepArgs) -> SweepSettings {
     SweepSettings {
-        level: args.level,
-        threads: args.threads,
-        max_time: args.max_time,
-        backend: args.place.backend.0,
-        adapter: args.place.adapter.clone(),
+        run: RunSettings {
+            seed: args.seed,
+            level: args.level,
+            threads: args.threads,
+            max_time: args.max_time,
+            backend: args.place.backend.0,
+            adapter: args.place.adapter.clone(),
+            ..RunSettings::default()
+        },
         shard: args.shard.unwrap_or(Shard::WHOLE),
         max_points: args.max_points,
         output: args.output.clone(),

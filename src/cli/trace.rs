@@ -4,24 +4,49 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tailspn::report::{Picture, Report as _, trace_csv, trace_report, trace_svg};
+use tailspn::report::{Answer, Picture, Report as _, trace_csv, trace_report, trace_svg};
 use tailspn::trace::analysis::Usual;
 use tailspn::trace::{JobTrace, ReadOptions, logs_in, read, read_stream};
 
 use crate::cli::args::TraceArgs;
 use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
+use crate::cli::frame::{self, Ask, Asked, Form};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::pictures::{draw, may_draw, may_write_picture, write_picture};
 use crate::cli::watch::{Progress, catch_interrupt};
 
-/// Reads the log and reports on it.
+/// Reads the log and reports on it. As CSV, its attempts are written one by one: they may be millions.
 pub(crate) fn run(args: &TraceArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    if !args.print.csv {
+        return frame::run(args, terminal);
+    }
+    may_draw(&args.plots, args.force)?;
+    let (trace, usual) = read_all(args, terminal)?;
+    trace_csv(&trace, &usual, args.print.csv_text(), |part| terminal.data(part))?;
+    write(&trace, &usual, args)?;
+    Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
+}
+
+impl Ask for TraceArgs {
+    fn form(&self) -> Form<'_> {
+        Form { print: &self.print, plots: None, force: self.force }
+    }
+
+    fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
+        may_draw(&self.plots, self.force)?;
+        let (trace, usual) = read_all(self, terminal)?;
+        let answer = Answer::new(trace_report(&trace, &usual)).unless_stopped(interrupted());
+        Ok(Asked::from(answer).writing(move |_| write(&trace, &usual, self)))
+    }
+}
+
+/// Reads the log and the control runs.
+fn read_all(args: &TraceArgs, terminal: &Terminal) -> Result<(JobTrace, Usual), Failure> {
     if let Some(path) = &args.timeline {
         may_write_picture(path, args.force)?;
     }
-    may_draw(&args.plots, args.force)?;
     catch_interrupt(terminal);
     let options = ReadOptions::from(&args.limits);
     // `--app` applies to the log, not to the control runs
@@ -32,21 +57,14 @@ pub(crate) fn run(args: &TraceArgs, terminal: &Terminal) -> Result<Exit, Failure
         tell_warnings(&trace, terminal);
     }
     usual.iter().for_each(|run| tell_other_program(&trace, run, terminal));
-    let usual = Usual::from_runs(&usual);
-    if args.print.csv {
-        trace_csv(&trace, &usual, args.print.csv_text(), |part| terminal.data(part))?;
-    } else {
-        terminal.report(&trace_report(&trace, &usual), &args.print)?;
-    }
-    if let Some(path) = &args.timeline {
-        write_picture(path, &trace_svg(&trace, &usual), args.force)?;
-    }
-    draw_all(&trace, &usual, args)?;
-    Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
+    Ok((trace, Usual::from_runs(&usual)))
 }
 
-/// Draws the attempts and the stages, if a folder is given.
-fn draw_all(trace: &JobTrace, usual: &Usual, args: &TraceArgs) -> Result<(), Failure> {
+/// Draws the attempts; also the stages, if a folder is given.
+fn write(trace: &JobTrace, usual: &Usual, args: &TraceArgs) -> Result<(), Failure> {
+    if let Some(path) = &args.timeline {
+        write_picture(path, &trace_svg(trace, usual), args.force)?;
+    }
     if args.plots.plots.is_none() {
         return Ok(());
     }

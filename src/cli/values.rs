@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tailspn::cluster::SlotShare;
 use tailspn::formats::pipe::{ReadOptions, Reading};
+use tailspn::plan::Copies;
 use tailspn::share::Shard;
 use tailspn::stages::SpeculativeCopies;
 use tailspn_common::spelling::did_you_mean;
@@ -58,15 +59,12 @@ pub(crate) fn deadline(text: &str) -> Result<f64, String> {
     positive.ok_or_else(|| "expected a time above 0, such as 85s or 5m".to_owned())
 }
 
-/// Parses settings of Spark's speculation.
-pub(crate) fn spark_speculation(text: &str) -> Result<SparkSpeculation, String> {
+/// Parses settings of Spark's speculation; missing settings have the defaults of Spark 4.
+pub(crate) fn spark_speculation(text: &str) -> Result<Copies, String> {
     match text {
-        "none" => return Ok(SparkSpeculation::Off),
-        "spark4" => return Ok(SparkSpeculation::On { multiplier: None, quantile: None }),
-        "spark3" => {
-            let SpeculativeCopies { multiplier, quantile } = SpeculativeCopies::BEFORE_SPARK_4;
-            return Ok(SparkSpeculation::On { multiplier: Some(multiplier), quantile: Some(quantile) });
-        }
+        "none" => return Ok(Copies::Off),
+        "spark4" => return Ok(Copies::Spark(SpeculativeCopies::default())),
+        "spark3" => return Ok(Copies::Spark(SpeculativeCopies::BEFORE_SPARK_4)),
         _ => {}
     }
     let (mut multiplier, mut quantile) = (None, None);
@@ -83,7 +81,7 @@ pub(crate) fn spark_speculation(text: &str) -> Result<SparkSpeculation, String> 
             key => return Err(expected() + &near(key)),
         }
     }
-    Ok(SparkSpeculation::On { multiplier, quantile })
+    Ok(Copies::Spark(SpeculativeCopies::of(multiplier, quantile)))
 }
 
 /// Parses a [`wall_time`], or 0.
@@ -305,20 +303,6 @@ pub(crate) struct ReadAs {
     /// The only question that this choice applies to; `None` for all.
     pub(crate) question: Option<ReadQuestion>,
     pub(crate) reading: Reading,
-}
-
-/// Settings of Spark's speculation; missing settings have the defaults of Spark 4.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum SparkSpeculation {
-    /// Speculation is off.
-    Off,
-    /// Speculation is on.
-    On {
-        /// `spark.speculation.multiplier`.
-        multiplier: Option<f64>,
-        /// `spark.speculation.quantile`.
-        quantile: Option<f64>,
-    },
 }
 
 /// One axis of a sweep.

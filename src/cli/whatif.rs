@@ -3,79 +3,77 @@
 use std::path::Path;
 
 use tailspn::StudyError;
+use tailspn::ask::RunSettings;
 use tailspn::cluster::{Plan, Sweep};
 use tailspn::fit::only_job;
 use tailspn::job_time::OwnRun;
 use tailspn::plan::{JobPlan, PlanError, PlanProblem, Planning as _};
-use tailspn::report::{Report, WhatIfReport, log_what_if_report, what_if_report};
+use tailspn::report::{Answer, WhatIfReport, log_what_if_report, what_if_report};
 use tailspn::subject::FileKind;
 use tailspn::whatif::WhatIf;
 
 use crate::cli::args::WhatIfArgs;
 use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
+use crate::cli::frame::{self, Ask, Asked, Form};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
-use crate::cli::pictures::{draw_report, may_draw, may_plot, may_write_picture};
+use crate::cli::pictures::{may_plot, may_write_picture};
 use crate::cli::plan::{PlanText, options_refused};
 use crate::cli::proof::proved;
 use crate::cli::trace::{load, tell_warnings};
 use crate::cli::values::SweepAxis;
 use crate::cli::watch::{Progress, catch_interrupt};
 
-/// Compares the policies.
+/// Compares the policies, or prints a plan.
 pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     if args.print_plan {
         terminal.data(Plan::example_toml())?;
         return Ok(Exit::Success);
     }
-    if let Some(path) = &args.plot {
-        may_plot("--plot")?;
-        may_write_picture(path, args.force)?;
-    }
-    let log = args.plan.as_deref().filter(|path| is_meant(path));
-    refuse_options(args, log.is_some())?;
-    may_draw(&args.plots, args.force)?;
-    catch_interrupt(terminal);
-    let (mut study, own_run) = match log {
-        Some(log) => (of_log(log, args, terminal)?, None),
-        None => {
-            let (study, own_run) = of_plan(args, terminal)?;
-            (study, Some(own_run))
-        }
-    };
-    study.vary(&values(&args.sweep)).map_err(failure)?;
-    (study.replications, study.seed, study.level) = (args.reps, args.run.seed.unwrap_or(0), args.run.level);
-    (study.threads, study.max_time) = (args.run.threads, args.run.max_time);
-    study.share = terminal.share().clone();
-    study.notes().iter().for_each(|note| terminal.tell(&format!("note: {note}")));
-    let outcome = {
-        let progress = Progress::new(terminal.shows_progress(), "replications");
-        study.run(&progress).map_err(failure)?
-    };
-    match log_what_if_report(&study, &outcome) {
-        Some(report) => show(&report, &report.comparison, args, terminal),
-        None => {
-            let report = WhatIfReport { own_run, ..what_if_report(&study, &outcome) };
-            show(&report, &report, args, terminal)
-        }
-    }
+    frame::run(args, terminal)
 }
 
-/// Prints a result, and draws its pictures.
-fn show<R: Report>(
-    report: &R,
-    comparison: &WhatIfReport,
-    args: &WhatIfArgs,
-    terminal: &Terminal,
-) -> Result<Exit, Failure> {
-    terminal.report(report, &args.print)?;
-    if let Some(path) = &args.plot {
-        // the energy of the nodes of a log is not known
-        plot(comparison, R::KIND == WhatIfReport::KIND, path, args.force)?;
+impl Ask for WhatIfArgs {
+    fn form(&self) -> Form<'_> {
+        Form { print: &self.print, plots: Some(&self.plots), force: self.force }
     }
-    draw_report(report, &args.plots, args.force, terminal)?;
-    Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
+
+    fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
+        if let Some(path) = &self.plot {
+            may_plot("--plot")?;
+            may_write_picture(path, self.force)?;
+        }
+        let log = self.plan.as_deref().filter(|path| is_meant(path));
+        refuse_options(self, log.is_some())?;
+        catch_interrupt(terminal);
+        let (mut study, own_run) = match log {
+            Some(log) => (of_log(log, self, terminal)?, None),
+            None => {
+                let (study, own_run) = of_plan(self, terminal)?;
+                (study, Some(own_run))
+            }
+        };
+        study.vary(&values(&self.sweep)).map_err(failure)?;
+        study.run = RunSettings { replications: self.reps, ..self.run.settings(terminal) };
+        study.notes().iter().for_each(|note| terminal.tell(&format!("note: {note}")));
+        let progress = Progress::new(terminal.shows_progress(), "replications");
+        let outcome = study.run(&progress).map_err(failure)?;
+        drop(progress);
+        let (answer, comparison, is_plan) = match log_what_if_report(&study, &outcome) {
+            Some(report) => (Answer::new(report.clone()), report.comparison, false),
+            None => {
+                let report = WhatIfReport { own_run, ..what_if_report(&study, &outcome) };
+                (Answer::new(report.clone()), report, true)
+            }
+        };
+        let asked = Asked::from(answer.unless_stopped(interrupted()));
+        Ok(match &self.plot {
+            // the energy of the nodes of a log is not known
+            Some(path) => asked.writing(move |_| plot(&comparison, is_plan, path, self.force)),
+            None => asked,
+        })
+    }
 }
 
 /// Writes the picture of the policies.

@@ -8,6 +8,7 @@ use flate2::read::GzDecoder;
 use serde_json::Value;
 use tailspn::StudyError;
 use tailspn::fit::{ObservedRun, fit_stages_alongside, observe, observe_progress};
+use tailspn::ask::RunSettings;
 use tailspn::remaining::{RemainingSettings, remaining};
 use tailspn::stages::StagePlan;
 use tailspn::trace::{JobTrace, ReadOptions, read_bytes};
@@ -151,7 +152,8 @@ impl Row {
         let progress = observe_progress(&trace_of(&cut.text), now_s).unwrap();
         let elapsed_s = progress.elapsed_s.unwrap();
         let by_itself = question == Question::RunItself;
-        let settings = RemainingSettings { replications: Some(200), seed: 1, ..RemainingSettings::default() };
+        let run = RunSettings { replications: Some(200), seed: Some(1), ..RunSettings::default() };
+        let settings = RemainingSettings { run, input_mb: None };
         let found = match remaining(progress, (!by_itself).then_some(plan), &settings, &Unwatched) {
             Err(StudyError::TooEarly | StudyError::BetweenJobs) => return None,
             found => found.unwrap(),

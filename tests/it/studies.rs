@@ -102,7 +102,7 @@ fn a_sensitivity_gives_the_numbers_of_the_command() {
         let mut study = Sensitivity::open(&plan).unwrap();
         study.method = method;
         study.rows = Some(8);
-        study.replications = Some(400);
+        let study = study.replications(400);
         let found = study.run(&Unwatched).unwrap();
         let told = json("sensitivity", &plan, &["--method", name, "--rows", "8", "--reps", "400"]);
         let own = serde_json::to_value(&found).unwrap();
@@ -119,14 +119,14 @@ fn a_what_if_gives_the_numbers_of_the_command() {
     let (_files, folder) = folder(&[("job.toml", JOB), ("tasks.toml", tailspn::cluster::Plan::example_toml())]);
     let log = Path::new("tests/data/trace/speculation.spark.gz");
     for path in [folder.join("job.toml"), folder.join("tasks.toml"), log.to_owned()] {
-        let mut study = match path.extension().and_then(|end| end.to_str()) {
+        let study = match path.extension().and_then(|end| end.to_str()) {
             Some("gz") => WhatIf::of_log(&trace::read(&path, &ReadOptions::default(), &Unwatched).unwrap()).unwrap(),
             _ => {
                 let text = std::fs::read_to_string(&path).unwrap();
                 WhatIf::of_plan(JobPlan::read(&text, Work::Tasks).unwrap().plan).unwrap()
             }
         };
-        (study.replications, study.seed) = (Some(70), 5);
+        let study = study.replications(70).seed(5);
         let found = study.run(&Unwatched).unwrap();
         let told = json("whatif", &path, &["--reps", "70", "--seed", "5"]);
         let own = serde_json::to_value(what_if_report(&study, &found)).unwrap();

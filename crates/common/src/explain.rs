@@ -17,6 +17,8 @@ pub enum ErrorKind {
     Log,
     /// The question, or the requested method. Also a result for which the data do not suffice, perhaps because the work was stopped.
     Refused,
+    /// The answer is no: no configuration meets the deadline, a formula does not hold, or the plan does not reproduce its own runs.
+    Unmet,
     /// A GPU that is required.
     Gpu,
     /// A file that cannot be read or written.

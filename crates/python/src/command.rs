@@ -12,7 +12,9 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tailspn::cli::{Call, Output, Problem, Shape};
+use tailspn::report::Answer;
 
+use crate::found::Found;
 use crate::net::NativeNet;
 
 /// Time between two checks of signals and progress.
@@ -27,8 +29,8 @@ const STACK_BYTES: usize = 8 << 20;
 pub(crate) struct Outcome {
     /// The exit code of the command line; None if the command did not end in time after Ctrl-C.
     exit: Option<u8>,
-    /// The JSON of each result.
-    results: Vec<String>,
+    /// The result; None if the command failed before it had one.
+    found: Option<Py<Found>>,
     /// Other text, such as a fitted plan.
     data: String,
     /// Notes and warnings.
@@ -80,7 +82,7 @@ pub(crate) fn run(
     let mut wait = Wait { call: &call, progress, told: None, stopped: None, interruption: None };
     let ended = wait.until_ended(py, &Mutex::new(ended));
     let interruption = wait.interruption.map(|error| error.into_value(py).into_any());
-    Ok(outcome(py, ended, call.take_output(), interruption))
+    outcome(py, ended, call.take_output(), interruption)
 }
 
 /// Waits for a command.
@@ -132,7 +134,7 @@ impl Wait<'_> {
     }
 }
 
-fn outcome(py: Python<'_>, ended: Option<Ended>, output: Output, interruption: Option<Py<PyAny>>) -> Outcome {
+fn outcome(py: Python<'_>, ended: Option<Ended>, output: Output, interruption: Option<Py<PyAny>>) -> PyResult<Outcome> {
     let (exit, problems, panic) = match ended {
         None => (None, Vec::new(), None),
         Some(Ok(Ok(exit))) => (Some(exit), Vec::new(), None),
@@ -140,17 +142,23 @@ fn outcome(py: Python<'_>, ended: Option<Ended>, output: Output, interruption: O
         Some(Err(payload)) => (Some(1), Vec::new(), Some(message_of(&*payload))),
     };
     let reason = |Problem { message, help, place }| (message, help, place);
-    Outcome {
+    let (mut found, mut samples, mut data) = (None, output.samples, output.data);
+    if let Some(Answer { result, times_s, plan, .. }) = output.answer {
+        found = Some(Py::new(py, Found::of(result))?);
+        samples = times_s.or(samples);
+        data = plan.unwrap_or(data);
+    }
+    Ok(Outcome {
         exit,
-        results: output.results,
-        data: output.data,
+        found,
+        data,
         remarks: output.remarks,
         part: output.part.map(|part| PyBytes::new(py, &part).unbind()),
-        samples: output.samples.map(|samples| samples.into_pyarray(py).unbind()),
+        samples: samples.map(|samples| samples.into_pyarray(py).unbind()),
         problems: problems.into_iter().map(reason).collect(),
         panic,
         interruption,
-    }
+    })
 }
 
 fn message_of(payload: &(dyn Any + Send)) -> String {

@@ -2,13 +2,15 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use tailspn::report::{Look, PageResult, ReadError, document_text, page, read_json};
+use pyo3::types::PyDict;
+use serde_json::Value;
+use tailspn::report::{AnyReport, Look, PageResult, ReadError, document_text, page, read_json};
 
 use crate::tables::NativeTable;
 
 /// A result of any kind.
 #[pyclass(frozen, module = "tailspn._tailspn")]
-pub(crate) struct Found(tailspn::report::AnyReport);
+pub(crate) struct Found(AnyReport);
 
 fn refused(error: impl ToString) -> PyErr {
     PyValueError::new_err(error.to_string())
@@ -20,8 +22,50 @@ pub(crate) fn read(json: &str) -> PyResult<Found> {
     read_json(json).map(Found).map_err(|error: ReadError| refused(error))
 }
 
+impl Found {
+    /// Returns a result that a command has found.
+    pub(crate) fn of(result: AnyReport) -> Self {
+        Self(result)
+    }
+}
+
+/// Returns a value of a result as a Python object.
+fn object(py: Python<'_>, value: &Value) -> PyResult<Py<PyAny>> {
+    Ok(match value {
+        Value::Null => py.None(),
+        Value::Bool(truth) => truth.into_pyobject(py)?.to_owned().into_any().unbind(),
+        Value::Number(number) => match (number.as_u64(), number.as_i64()) {
+            (Some(whole), _) => whole.into_pyobject(py)?.into_any().unbind(),
+            (None, Some(whole)) => whole.into_pyobject(py)?.into_any().unbind(),
+            (None, None) => number.as_f64().into_pyobject(py)?.into_any().unbind(),
+        },
+        Value::String(text) => text.into_pyobject(py)?.into_any().unbind(),
+        Value::Array(values) => {
+            let all = values.iter().map(|value| object(py, value)).collect::<PyResult<Vec<_>>>()?;
+            all.into_pyobject(py)?.into_any().unbind()
+        }
+        Value::Object(values) => {
+            let all = PyDict::new(py);
+            for (key, value) in values {
+                all.set_item(key, object(py, value)?)?;
+            }
+            all.into_any().unbind()
+        }
+    })
+}
+
 #[pymethods]
 impl Found {
+    /// Returns the keys and values.
+    fn values(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        object(py, &serde_json::to_value(&self.0).map_err(refused)?)
+    }
+
+    /// Returns the JSON, as `--json` prints it.
+    fn json(&self) -> PyResult<String> {
+        self.0.json().map_err(refused)
+    }
+
     /// Returns the text for a terminal with `width` columns; with `all`, including all columns and rows of tables.
     #[pyo3(signature = (width=80, all=false))]
     fn text(&self, width: usize, all: bool) -> String {

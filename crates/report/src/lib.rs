@@ -13,5 +13,5 @@ pub(crate) use tailspn_exact::{solve, structure};
 pub(crate) use tailspn_jobs::{cluster, diagnose, fit, mapreduce, plan, runs, stages, units};
 pub(crate) use tailspn_logs::trace;
 pub(crate) use tailspn_studies::{
-    StudyError, answer, compare, job_time, optimize, remaining, sensitivity, sweep, whatif,
+    StudyError, answer, ask, compare, job_time, optimize, remaining, sensitivity, sweep, whatif,
 };

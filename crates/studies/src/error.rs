@@ -10,7 +10,7 @@ use crate::answer::AnswerError;
 use crate::cluster::ExperimentError;
 use crate::estimate::{CompareError, EstimateError};
 use crate::fit::FitError;
-use crate::job_time::NoCopies;
+use crate::job_time::{NoCopies, OwnRun};
 use crate::optimize::PriceError;
 use crate::plan;
 use crate::sensitivity::SensitivityError;
@@ -133,6 +133,20 @@ pub enum StudyError {
     /// Bisection was requested, but may give a wrong result.
     #[error("bisection needs a single axis along which the cost rises and the job gets faster")]
     NoBisection,
+    /// A plan that does not reproduce its own runs, and a question that asks for advice.
+    #[error("{}", misfit(.0))]
+    Misfit(Box<OwnRun>),
+    /// A plan that is simulated task by task only.
+    #[error("`{question}` cannot run a plan of {described_by}, which is simulated task by task")]
+    TaskByTask {
+        /// The command.
+        question: &'static str,
+        /// The sections that describe the work.
+        described_by: &'static str,
+    },
+    /// The exact time of a job of stages.
+    #[error("no formula exists for a job of stages whose tasks wait for slots")]
+    NoFormula,
     /// A job without an exact time.
     #[error(
         "the exact time of the job cannot be computed by a formula ({formula}), from the parts of its net ({parts}) or from its states ({states})"
@@ -180,6 +194,11 @@ pub enum StudyError {
     Written(#[from] toml::ser::Error),
 }
 
+fn misfit(found: &OwnRun) -> String {
+    let said: String = found.warning().iter().map(ToString::to_string).collect();
+    said.trim_end().to_owned()
+}
+
 fn first(reasons: &UnfitError) -> String {
     reasons.first().map_or_else(String::new, |reason| format!(": {reason}"))
 }
@@ -188,11 +207,13 @@ impl Explain for StudyError {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::Part => ErrorKind::Part,
+            Self::Misfit(_) => ErrorKind::Unmet,
             Self::Load(_)
             | Self::Text(_)
             | Self::Plan(_)
             | Self::Model(_)
             | Self::NoBisection
+            | Self::TaskByTask { .. }
             | Self::NoCopies(NoCopies::Job(_)) => ErrorKind::Model,
             Self::Options(_) | Self::NoRanges | Self::TooFewReplications { .. } => ErrorKind::Usage,
             Self::Estimate(_) | Self::Threads(_) | Self::Written(_) => ErrorKind::Internal,
@@ -224,6 +245,11 @@ impl Explain for StudyError {
                 "write a plan with `sweep.net` and axes with `from` and `to`; see docs/sensitivity.md".into()
             }
             Self::NoBisection => "set `faster = \"up\"` or `\"down\"`, or use `search = \"rising\"`".into(),
+            Self::Misfit(_) => {
+                "`tailspn estimate PLAN` without a deadline, list or policy prints what the plan can say; `--trust-misfit` answers all the same".into()
+            }
+            Self::TaskByTask { .. } => "use `tailspn whatif PLAN`".into(),
+            Self::NoFormula => "remove `--method`, or write the net with `--export` and use `solve`".into(),
             Self::NoExactTime { .. } => "use `--method simulate`, which does not have this limit".into(),
             Self::TooEarly | Self::BetweenJobs => {
                 "add --plan with a plan that `fit` made from earlier runs, or with the log of an earlier run".into()

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use tailspn::mapreduce::{CopySlots, Speculation, Stragglers};
+use tailspn::plan::Copies;
 
 use crate::cli::args::diagnose::at_least_one;
 use crate::cli::args::{LogArgs, Method, PartArgs, PlaceArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs, TrustArgs};
@@ -117,7 +118,7 @@ pub(crate) struct EstimateArgs {
     /// detector of recall r,
     /// precision p and latency dl, such as r=0.6,p=0.8,dl=0.4
     #[arg(long, value_name = "SETTINGS", value_parser = straggler_values::copies, help_heading = "In place of the plan's values")]
-    pub(crate) speculation: Option<straggler_values::Copies>,
+    pub(crate) speculation: Option<Copies>,
     #[command(flatten)]
     pub(crate) run: RunArgs,
     #[command(flatten)]

@@ -37,6 +37,8 @@ pub(crate) use diagnose::{DiagnoseArgs, RulesChoice};
 pub(crate) use fit::FitArgs;
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, WhatIfArgs};
 pub(crate) use knobs::{OptimizeArgs, SensitivityArgs};
+#[cfg(feature = "serve")]
+pub(crate) use planned::workers;
 pub(crate) use planned::{ChoiceArgs, PlanArgs, TrustArgs};
 pub(crate) use plots::{PlotArgs, PlotFormat};
 pub(crate) use query::QueryArgs;
@@ -192,6 +194,15 @@ impl Command {
             *plots = other.plots.clone();
         }
     }
+}
+
+/// Returns the arguments of a command with the defaults of their declarations, for files that the command takes.
+#[cfg(feature = "serve")]
+pub(crate) fn with_defaults<A: Args>(files: &[&std::ffi::OsStr]) -> A {
+    let command = A::augment_args(clap::Command::new("defaults").no_binary_name(true));
+    let words = std::iter::once(std::ffi::OsStr::new("--")).chain(files.iter().copied());
+    let matches = command.try_get_matches_from(words).expect("the command takes files");
+    A::from_arg_matches(&matches).expect("declared defaults are valid")
 }
 
 /// Parses arguments, the name of the program first.

@@ -200,7 +200,7 @@ fn choice_of_workers(text: &str) -> Result<(Option<String>, Counts), String> {
 }
 
 /// Parses `N`, or `NAME=N`.
-fn workers(text: &str) -> Result<(Option<String>, u64), String> {
+pub(crate) fn workers(text: &str) -> Result<(Option<String>, u64), String> {
     let (kind, count) = text.rsplit_once('=').map_or((None, text), |(kind, count)| (Some(kind.trim()), count));
     Ok((kind.map(str::to_owned), values::positive_count(count.trim())?))
 }

@@ -5,11 +5,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use tailspn::ask::RunSettings;
+use tailspn::job_time::EstimateMethod;
 use tailspn::report::CsvText;
 use tailspn::share::Shard;
 use tailspn::trace::ReadOptions;
 
 use crate::cli::args::BackendChoice;
+use crate::cli::output::Terminal;
 use crate::cli::values;
 
 /// A net to read.
@@ -129,6 +132,21 @@ pub(crate) struct RunArgs {
     pub(crate) level: f64,
 }
 
+impl RunArgs {
+    /// Returns how a question is answered, on the CPU and with the question's own number of replications.
+    pub(crate) fn settings(&self, terminal: &Terminal) -> RunSettings {
+        RunSettings {
+            seed: self.seed,
+            threads: self.threads,
+            level: self.level,
+            max_time: self.max_time,
+            keep: terminal.keeps_samples(),
+            share: terminal.share().clone(),
+            ..RunSettings::default()
+        }
+    }
+}
+
 /// Method of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Method {
@@ -141,6 +159,17 @@ pub(crate) enum Method {
     Exact,
     /// Simulate
     Simulate,
+}
+
+impl Method {
+    /// Returns the method for the time of a job.
+    pub(crate) fn of_job(self) -> EstimateMethod {
+        match self {
+            Self::Auto => EstimateMethod::Auto,
+            Self::Exact => EstimateMethod::Exact,
+            Self::Simulate => EstimateMethod::Simulate,
+        }
+    }
 }
 
 /// The device that runs the replications.

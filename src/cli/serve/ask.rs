@@ -10,15 +10,15 @@ use axum::extract::State;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use tailspn::net::Net;
-use tailspn::report::{Part, html, read_json};
+use tailspn::report::Answer;
 
 use crate::cli::call::Call;
 use crate::cli::serve::game::{Games, Rates};
 use crate::cli::serve::marked::{game_of, unmarked};
-use crate::cli::serve::reply::{Refusal, Reply, Waiting, apart, json, parsed, unfinished};
+use crate::cli::serve::reply::{Refusal, Reply, Shown, Waiting, apart, json, parsed, unfinished};
 
 /// Wall time of a command.
-pub(crate) const MAX_TIME: &str = "--max-time=30s";
+const MAX_TIME: &str = "--max-time=30s";
 /// Memory for states. Several requests may be answered at the same time.
 const MAX_MEMORY: &str = "--max-memory=1G";
 
@@ -98,14 +98,6 @@ struct AskRequest {
     values: BTreeMap<String, String>,
 }
 
-/// The JSON of the command, its report as an HTML page, and its notes.
-#[derive(Serialize)]
-struct Answer {
-    result: serde_json::Value,
-    report: String,
-    remarks: Vec<String>,
-}
-
 impl AskRequest {
     /// Returns the arguments of the command, with the name of the program.
     fn arguments(&self) -> Result<Vec<OsString>, Refusal> {
@@ -153,16 +145,12 @@ fn prepared(games: &Games, body: &[u8]) -> Result<(Net, Vec<OsString>), Refusal>
 fn answer(call: &Arc<Call>, arguments: Vec<OsString>) -> Reply {
     let ended = call.run(arguments);
     let output = call.take_output();
-    let Some(text) = output.results.first() else {
+    let Some(answer) = output.answer else {
         let stopped = || Refusal::unanswerable("the command was stopped");
         return Err(ended.err().map_or_else(stopped, |(_, problems)| unfinished(&problems)));
     };
     // an incomplete result is returned with the reason
     let problems = ended.err().map_or_else(Vec::new, |(_, problems)| problems);
-    let broken = |error: &dyn std::fmt::Display| Refusal::unanswerable(format!("the result cannot be shown: {error}"));
-    let result = serde_json::from_str(text).map_err(|error| broken(&error))?;
-    let found = read_json(text).map_err(|error| broken(&error))?;
-    let report = html(&[Part { document: found.document(), net: None }]).map_err(|error| broken(&error))?;
     let remarks = output.remarks.into_iter().chain(problems.into_iter().map(|problem| problem.message)).collect();
-    json(&Answer { result, report, remarks })
+    json(&Shown::of(Answer { notes: Vec::new(), ..answer }, remarks)?)
 }

@@ -1,8 +1,6 @@
-//! The search for the cheapest size of a job that meets its deadline: runs the command `optimize` in process, in the
-//! background, one search at a time.
+//! The search for the cheapest size of a job that meets its deadline, as by `optimize`, in the background, one search at a time.
 //! Owns the state of the search. The search stops if the page does not ask for its progress for a while.
 
-use std::ffi::OsString;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -13,10 +11,15 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use tailspn::StudyError;
+use tailspn::ask::Proof;
+use tailspn::optimize::{Price, Sizing};
+use tailspn::plan::JobPlan;
+use tailspn::report::Answer;
+use tailspn::watch::Watch as _;
 
 use crate::cli::call::Call;
-use crate::cli::serve::reply::{Refusal, Reply, json, page, parsed, run};
+use crate::cli::serve::reply::{Refusal, Reply, Shown, json, parsed};
 
 /// Maximum time between two requests of a page for the progress of its search.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -31,15 +34,7 @@ pub(crate) struct Search(Mutex<Option<Running>>);
 struct Running {
     call: Arc<Call>,
     asked: Instant,
-    ended: Option<Result<Answer, Refusal>>,
-}
-
-/// The result of a search: its JSON, and its report as an HTML page.
-#[derive(Clone, Debug, Serialize)]
-struct Answer {
-    result: Value,
-    report: String,
-    remarks: Vec<String>,
+    ended: Option<Result<Shown, Refusal>>,
 }
 
 /// A plan with a deadline, and a price such as `0.40/node-hour`.
@@ -59,7 +54,7 @@ struct Progress {
     done: u64,
     planned: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    answer: Option<Answer>,
+    answer: Option<Shown>,
 }
 
 impl Search {
@@ -69,7 +64,7 @@ impl Search {
 
     /// Starts a search, unless one is running.
     fn start(self: &Arc<Self>, question: Question) -> Result<(), Refusal> {
-        let call = Call::with_plan(false, question.plan);
+        let call = Call::new(false, None);
         {
             let mut state = self.state();
             if state.as_ref().is_some_and(|running| running.ended.is_none()) {
@@ -77,14 +72,10 @@ impl Search {
             }
             *state = Some(Running { call: Arc::clone(&call), asked: Instant::now(), ended: None });
         }
-        let mut words: Vec<OsString> = vec!["optimize".into(), Call::PLAN.into()];
-        let price = question.price.trim();
-        words.extend((!price.is_empty()).then(|| format!("--price={price}").into()));
-        words.extend(question.seed.map(|seed| format!("--seed={seed}").into()));
         let search = Arc::clone(self);
         tokio::spawn(Arc::clone(self).stop_unwatched());
         tokio::task::spawn_blocking(move || {
-            let ended = found(&call, words);
+            let ended = found(&call, &question);
             if let Some(running) = search.state().as_mut() {
                 running.ended = Some(ended);
             }
@@ -116,12 +107,18 @@ impl Search {
     }
 }
 
-/// Runs the search and returns the answer.
-fn found(call: &Arc<Call>, words: Vec<OsString>) -> Result<Answer, Refusal> {
-    let output = run(call, words)?;
-    let text = output.results.first().ok_or_else(|| Refusal::unanswerable("the search was stopped"))?;
-    let result = serde_json::from_str(text).map_err(|error| Refusal::unanswerable(error.to_string()))?;
-    Ok(Answer { result, report: page(text)?, remarks: output.remarks })
+/// Runs the search and returns the answer. Only a plan that reproduces its own runs gives one.
+fn found(call: &Call, question: &Question) -> Result<Shown, Refusal> {
+    let refused = |error: StudyError| Refusal::of(&error);
+    let price = Some(question.price.trim()).filter(|price| !price.is_empty()).map(str::parse::<Price>);
+    let price = price.transpose().map_err(|error| Refusal::unanswerable(format!("price: {error}")))?;
+    let plan = JobPlan::from_toml(&question.plan).map_err(|error| Refusal::unanswerable(error.to_string()))?;
+    let own_run = Proof::of_advice(false).check(&plan, call).map_err(refused)?;
+    let mut sizing = Sizing::new(plan, price).map_err(refused)?;
+    sizing.run.seed = question.seed;
+    call.counts("replications of this size");
+    let found = sizing.run(call).map_err(refused)?;
+    Shown::of(Answer::of_sizing(&found, Some(own_run)), Vec::new())
 }
 
 /// Returns the routes of the requests for a search.

@@ -2,27 +2,11 @@
 
 use serde::Serialize;
 use tailspn::mapreduce::{Factors, Plan};
-use tailspn::plan::JobPlan;
+use tailspn::plan::{DataSize, InputSize, JobPlan, PlanOption};
 use tailspn::stages::{SpeculativeCopies, StagePlan};
 
-/// All options that can be fields.
-const OPTIONS: [&str; 15] = [
-    "input-size",
-    "split-size",
-    "workers",
-    "map-slots",
-    "reduce-slots",
-    "gpus-per-worker",
-    "reduces",
-    "stragglers",
-    "speculation",
-    "deadline",
-    "executors",
-    "cores",
-    "gpus-per-executor",
-    "concurrent-gpu-tasks",
-    "partitions",
-];
+use crate::cli::args::workers;
+use crate::cli::{straggler_values, values};
 
 /// A field of the page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -38,9 +22,41 @@ pub(crate) struct Field {
     at: Option<usize>,
 }
 
-/// Returns the option of this name, if it is a field.
-pub(crate) fn option(name: &str) -> Option<&'static str> {
-    OPTIONS.into_iter().find(|option| *option == name)
+/// Returns the options that the text of a field stands for: none for an empty field, several for several kinds of workers.
+///
+/// # Errors
+///
+/// The reason why the text has no meaning, or that a job has no such field.
+pub(crate) fn options(name: &str, text: &str) -> Result<Vec<PlanOption>, String> {
+    let parts = if name == "workers" { text.split(',').collect() } else { vec![text] };
+    let parts = parts.into_iter().map(str::trim).filter(|part| !part.is_empty());
+    parts.map(|part| option(name, part).map_err(|error| format!("--{name}: `{part}`: {error}"))).collect()
+}
+
+fn option(name: &str, text: &str) -> Result<PlanOption, String> {
+    let size = || text.parse::<DataSize>().map_err(|error| error.to_string());
+    let count = || values::positive_count(text);
+    Ok(match name {
+        "input-size" => PlanOption::InputSize(text.parse::<InputSize>().map_err(|error| error.to_string())?),
+        "split-size" => PlanOption::SplitSize(size()?),
+        "workers" => {
+            let (kind, count) = workers(text)?;
+            PlanOption::Workers(kind, count)
+        }
+        "map-slots" => PlanOption::MapSlots(count()?),
+        "reduce-slots" => PlanOption::ReduceSlots(count()?),
+        "gpus-per-worker" => PlanOption::Gpus(values::count(text)?),
+        "reduces" => PlanOption::Reduces(values::count(text)?),
+        "stragglers" => PlanOption::Stragglers(straggler_values::stragglers(text)?),
+        "speculation" => PlanOption::Speculation(straggler_values::copies(text)?),
+        "deadline" => PlanOption::Deadline(values::deadline(text)?),
+        "executors" => PlanOption::Executors(count()?),
+        "cores" => PlanOption::Cores(count()?),
+        "gpus-per-executor" => PlanOption::GpusOfExecutor(count()?),
+        "concurrent-gpu-tasks" => PlanOption::ConcurrentGpuTasks(count()?),
+        "partitions" => PlanOption::Partitions(count()?),
+        _ => return Err("a job has no such field".to_owned()),
+    })
 }
 
 /// Returns the fields that apply to a plan.
@@ -217,7 +233,10 @@ mod tests {
         for text in ["", "[job]\ndeadline_s = 90\n[stragglers]\nshare = 0.07\n", STAGES] {
             let plan = JobPlan::from_toml(text).unwrap();
             for field in fields(&plan) {
-                assert!(option(field.option).is_some(), "{field:?}");
+                for choice in &field.choices {
+                    let parsed = options(field.option, choice);
+                    assert!(parsed.as_ref().is_ok_and(|options| options.len() == 1), "{field:?}: {parsed:?}");
+                }
                 assert!(field.at.is_none_or(|at| at < field.choices.len()), "{field:?}");
                 let distinct: std::collections::BTreeSet<_> = field.choices.iter().collect();
                 assert_eq!(distinct.len(), field.choices.len(), "{field:?}");

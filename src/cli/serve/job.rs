@@ -1,10 +1,10 @@
-//! Requests of the page of a job. Estimates are computed by the command `estimate`, run in process.
+//! Requests of the page of a job.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -12,20 +12,16 @@ use axum::extract::State;
 use axum::response::Response;
 use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use tailspn::ask::{EstimateJob as _, Proof, RunSettings};
 use tailspn::estimate::paired_difference;
-use tailspn::plan::{JobPlan, PlanError};
-use tailspn::report::{CdfPoint, read_json, two_times_svg};
+use tailspn::plan::{JobPlan, PlanError, Planned, Planning as _};
+use tailspn::report::{Answer, AnyReport, CdfPoint, two_times_svg};
 use tailspn::stages::PlannedJob;
 
-use crate::cli::args::{Command, parse};
 use crate::cli::call::Call;
-use crate::cli::output::Terminal;
-use crate::cli::plan::read_job;
-use crate::cli::serve::ask::MAX_TIME;
 use crate::cli::serve::cheapest::{self, Search};
-use crate::cli::serve::fields::{Field, fields, option};
-use crate::cli::serve::reply::{Refusal, Reply, Waiting, apart, json, parsed, plain, run};
+use crate::cli::serve::fields::{Field, fields, options};
+use crate::cli::serve::reply::{Refusal, Reply, Waiting, apart, json, parsed, plain};
 
 /// Names of the pictures of the report that the page shows, in display order.
 const PICTURES: [&str; 5] = ["histogram", "cdf", "tail", "waterfall", "critical"];
@@ -73,15 +69,6 @@ impl Job {
         matches!(JobPlan::open(path), Ok(JobPlan::Stages(_))).then_some(path)
     }
 
-    /// Returns the path of the plan for the arguments of a command.
-    fn path(&self) -> Option<&Path> {
-        match &self.source {
-            Source::BuiltIn => None,
-            Source::File(path) => Some(path),
-            Source::Log(_) => Some(Path::new(Call::PLAN)),
-        }
-    }
-
     /// Reads the plan; a fitted plan is parsed from its text.
     fn plan(&self, text: Option<&str>) -> Result<JobPlan, Refusal> {
         let refused = |error: &dyn std::fmt::Display| Refusal::unanswerable(error.to_string());
@@ -93,42 +80,33 @@ impl Job {
         }
     }
 
-    /// Returns a call that keeps the times of replications for the comparison with pinned values.
-    fn call(&self, question: &Question) -> Result<Arc<Call>, Refusal> {
-        let keeps = question.pinned.is_some();
-        match (&self.source, &question.plan) {
-            (Source::Log(_), Some(text)) => Ok(Call::with_plan(keeps, text.clone())),
-            (Source::Log(_), None) => Err(no_plan()),
-            _ => Ok(Call::new(keeps, None)),
-        }
+    /// Returns the plan with the values of the fields.
+    fn planned(&self, question: &Question, values: &Values) -> Result<Planned, Refusal> {
+        let plan = self.plan(question.plan.as_deref())?;
+        let of_field = |(name, text): (&String, &String)| options(name, text).map_err(Refusal::bad);
+        let all = values.iter().map(of_field).collect::<Result<Vec<_>, _>>()?.concat();
+        Ok(plan.with_all(&all))
     }
 
-    /// Returns the arguments of `estimate` for these values, without the name of the program.
-    fn arguments(&self, options: &Options, reps: Option<u64>, seed: Option<u64>) -> Result<Vec<OsString>, Refusal> {
-        let mut words = vec![OsString::from("estimate")];
-        words.extend(self.path().map(|path| path.as_os_str().to_owned()));
-        for (name, value) in options {
-            let name = option(name).ok_or_else(|| Refusal::bad(format!("a job has no field `{name}`")))?;
-            let values: Vec<&str> = if name == "workers" { value.split(',').collect() } else { vec![value] };
-            let values = values.into_iter().map(str::trim).filter(|value| !value.is_empty());
-            // option and value are one word, so that a value is never taken for an option
-            words.extend(values.map(|value| format!("--{name}={value}").into()));
-        }
-        words.extend(reps.map(|reps| format!("--reps={reps}").into()));
-        words.extend(seed.map(|seed| format!("--seed={seed}").into()));
-        Ok(words)
-    }
-
-    /// Returns the command as a user would type it in a shell.
-    fn command(&self, arguments: &[OsString]) -> String {
-        let is_plan = |word: &&OsString| matches!(self.source, Source::Log(_)) && **word == *Call::PLAN;
-        let word =
-            |word: &OsString| if is_plan(&word) { PLAN_FILE.to_owned() } else { quoted(&word.to_string_lossy()) };
-        let words: Vec<String> = std::iter::once("tailspn".to_owned()).chain(arguments.iter().map(word)).collect();
-        let fit = match &self.source {
-            Source::Log(log) => format!("tailspn fit {} -o {PLAN_FILE} && ", quoted(&log.to_string_lossy())),
-            _ => String::new(),
+    /// Returns the command that answers a question, as a user would type it in a shell.
+    fn command(&self, question: &Question, values: &Values) -> String {
+        let (fit, plan) = match &self.source {
+            Source::BuiltIn => (String::new(), None),
+            Source::File(path) => (String::new(), Some(quoted(&path.to_string_lossy()))),
+            Source::Log(log) => {
+                let fit = format!("tailspn fit {} -o {PLAN_FILE} && ", quoted(&log.to_string_lossy()));
+                (fit, Some(PLAN_FILE.to_owned()))
+            }
         };
+        let mut words = vec!["tailspn".to_owned(), "estimate".to_owned()];
+        words.extend(plan);
+        for (name, value) in values {
+            let parts: Vec<&str> = if name == "workers" { value.split(',').collect() } else { vec![value] };
+            let parts = parts.into_iter().map(str::trim).filter(|part| !part.is_empty());
+            // option and value are one word, so that a value is never taken for an option
+            words.extend(parts.map(|part| quoted(&format!("--{name}={part}"))));
+        }
+        words.extend(question.run_words());
         fit + &words.join(" ")
     }
 }
@@ -140,8 +118,8 @@ fn no_plan() -> Refusal {
 /// Name of the plan file in commands for copying.
 const PLAN_FILE: &str = "plan.toml";
 
-/// Values of fields, by their options.
-type Options = BTreeMap<String, String>;
+/// Texts of fields, by their options.
+type Values = BTreeMap<String, String>;
 
 /// Values of the fields, and settings of the run.
 #[derive(Debug, Deserialize)]
@@ -150,14 +128,22 @@ struct Question {
     /// The text of a fitted plan.
     plan: Option<String>,
     #[serde(default)]
-    options: Options,
+    options: Values,
     reps: Option<u64>,
     /// True for a quick first answer from fewer replications.
     #[serde(default)]
     first: bool,
     seed: Option<u64>,
     /// Values of the fields to compare with.
-    pinned: Option<Options>,
+    pinned: Option<Values>,
+}
+
+impl Question {
+    /// Returns the options of the run, as words of a command.
+    fn run_words(&self) -> Vec<String> {
+        let reps = self.reps.map(|reps| format!("--reps={reps}"));
+        reps.into_iter().chain(self.seed.map(|seed| format!("--seed={seed}"))).collect()
+    }
 }
 
 /// A fitted plan.
@@ -174,10 +160,10 @@ struct Start {
     fields: Vec<Field>,
 }
 
-/// An estimate: the JSON of the command, the pictures, and a command and a plan that reproduce them.
+/// An estimate: the result, the pictures, and a command and a plan that reproduce them.
 #[derive(Serialize)]
-struct Answer {
-    result: Value,
+struct Shown {
+    result: AnyReport,
     pictures: Vec<PictureRow>,
     remarks: Vec<String>,
     /// Number of replications; `None` for the default of `estimate`.
@@ -203,7 +189,7 @@ struct PictureRow {
 #[derive(Serialize)]
 struct Pinned {
     command: String,
-    result: Value,
+    result: AnyReport,
     pairs: usize,
     level: f64,
     difference_s: f64,
@@ -240,39 +226,38 @@ fn begin(job: &Job, text: Option<&str>) -> Reply {
 }
 
 async fn estimate(State(job): State<Arc<Job>>, body: Bytes) -> Response {
-    let question = parsed::<Question>(&body).and_then(|question| Ok((job.call(&question)?, question)));
-    let (call, question) = match question {
+    let question = match parsed::<Question>(&body) {
         Ok(question) => question,
         Err(refusal) => return refusal.response(),
     };
+    let call = Call::new(false, None);
     let _waiting = Waiting::new(&call);
     apart(move || answer(&job, &call, question)).await
 }
 
-/// An estimate by the command `estimate`.
-struct Estimated {
-    arguments: Vec<OsString>,
-    text: String,
-    result: Value,
-    remarks: Vec<String>,
-    times_s: Vec<f64>,
-}
+/// Wall time of an estimate. The command that the page shows has no limit.
+const MAX_TIME: Duration = Duration::from_secs(30);
 
 fn broken(error: impl std::fmt::Display) -> Refusal {
     Refusal::unanswerable(format!("the estimate cannot be shown: {error}"))
 }
 
-fn estimated(job: &Job, call: &Arc<Call>, question: &Question, options: &Options) -> Result<Estimated, Refusal> {
-    let arguments = job.arguments(options, question.reps, question.seed)?;
-    // the command that the page shows has no limit
-    let limited = arguments.iter().cloned().chain([OsString::from(MAX_TIME)]);
-    let mut output = run(call, limited)?;
-    if output.results.is_empty() {
-        return Err(Refusal::unanswerable("the estimate was stopped"));
-    }
-    let text = output.results.swap_remove(0);
-    let result = serde_json::from_str(&text).map_err(broken)?;
-    Ok(Estimated { arguments, text, result, remarks: output.remarks, times_s: output.samples.unwrap_or_default() })
+/// Estimates the job with these values; `watch` may stop the work.
+fn estimated(job: &Job, question: &Question, values: &Values, watch: &Call) -> Result<Answer, Refusal> {
+    let run = RunSettings {
+        replications: question.reps,
+        seed: question.seed,
+        max_time: Some(MAX_TIME),
+        // the comparison with pinned values needs the times of replications
+        keep: question.pinned.is_some(),
+        ..RunSettings::default()
+    };
+    let copies = values.get("speculation").is_some_and(|copies| !copies.trim().is_empty());
+    let proof = Proof { is_needed: copies, is_trusted: false };
+    let estimation = job.planned(question, values)?.estimation().settings(run).proof(proof).watch(watch);
+    let found = estimation.run().map_err(|error| Refusal::of(&error))?;
+    let times_s = Some(found.times_s());
+    Ok(Answer { times_s, ..Answer::of_job(&found).map_err(|error| Refusal::of(&error))? })
 }
 
 /// Total number of tasks in the replications of a first answer, if the number of replications is between the minimum
@@ -284,34 +269,24 @@ const STRAGGLING: u64 = 4;
 
 /// Returns the number of replications of a first answer; `None` if the values are invalid, which the estimate will
 /// report.
-fn first_reps(job: &Job, call: &Arc<Call>, options: &Options) -> Option<u64> {
-    let words = job.arguments(options, None, None).ok()?;
-    let cli = parse(std::iter::once(OsString::from("tailspn")).chain(words)).ok()?;
-    let Command::Estimate(args) = cli.command else { return None };
-    let plan = call.enter(|| read_job(args.plan.as_deref(), &args.planned, &Terminal::of_call(call))).ok()?;
-    // the estimate repeats these remarks
-    call.take_output();
-    let tasks = match plan {
-        JobPlan::MapReduce(plan) => {
-            let straggling = plan.stragglers.is_some() || args.stragglers.is_some();
-            plan.tasks() * if straggling { STRAGGLING } else { 1 }
-        }
+fn first_reps(job: &Job, question: &Question) -> Option<u64> {
+    let tasks = match job.planned(question, &question.options).ok()?.plan().ok()? {
+        JobPlan::MapReduce(plan) => plan.tasks() * if plan.stragglers.is_some() { STRAGGLING } else { 1 },
         JobPlan::Stages(plan) => PlannedJob::of(&plan).stages.iter().map(|stage| u64::from(stage.tasks())).sum(),
         JobPlan::Tasks(_) => return None,
     };
     Some((FIRST_TASKS / tasks.max(1)).clamp(FIRST[0], FIRST[1]))
 }
 
-fn answer(job: &Job, call: &Arc<Call>, mut question: Question) -> Reply {
+fn answer(job: &Job, call: &Call, mut question: Question) -> Reply {
     if question.first {
-        let few = first_reps(job, call, &question.options);
+        let few = first_reps(job, &question);
         question.reps = few.map_or(question.reps, |few| Some(question.reps.map_or(few, |reps| reps.min(few))));
     }
     let question = &question;
-    let found = estimated(job, call, question, &question.options)?;
-    let pinned = question.pinned.as_ref().map(|options| pinned(job, call, question, options, &found)).transpose()?;
-    let report = read_json(&found.text).map_err(broken)?;
-    let document = report.document();
+    let found = estimated(job, question, &question.options, call)?;
+    let pinned = question.pinned.as_ref().map(|values| pinned(job, call, question, values, &found)).transpose()?;
+    let document = found.result.document();
     let mut pictures = Vec::new();
     for figure in document.figures() {
         let drawn = figure.picture().map_err(broken)?.filter(|picture| PICTURES.contains(&&*picture.name));
@@ -319,41 +294,27 @@ fn answer(job: &Job, call: &Arc<Call>, mut question: Question) -> Reply {
         pictures.extend(drawn.map(|p| PictureRow { name: p.name, title, wide: p.wide, narrow: p.narrow }));
     }
     pictures.sort_by_key(|picture| PICTURES.iter().position(|name| *name == picture.name));
-    json(&Answer {
+    let words: String = question.run_words().iter().map(|word| format!(" {word}")).collect();
+    json(&Shown {
         reps: question.reps,
-        command: job.command(&found.arguments),
-        toml: toml(&found),
+        command: job.command(question, &question.options),
+        toml: format!("# tailspn estimate {PLAN_FILE}{words}\n{}", document.plan),
         pictures,
-        remarks: found.remarks,
-        result: found.result,
         pinned,
+        remarks: found.notes,
+        result: found.result.clone(),
     })
 }
 
-/// The plan of an estimate, with the options of the run in a comment.
-fn toml(found: &Estimated) -> String {
-    let is_of_run = |word: &&str| ["--reps=", "--seed="].iter().any(|start| word.starts_with(start));
-    let words: Vec<&str> = found.arguments.iter().filter_map(|word| word.to_str()).filter(is_of_run).collect();
-    let options: String = words.iter().map(|word| format!(" {}", quoted(word))).collect();
-    let plan = found.result["plan"].as_str().unwrap_or_default();
-    format!("# tailspn estimate {PLAN_FILE}{options}\n{plan}")
-}
-
-fn pinned(
-    job: &Job,
-    call: &Arc<Call>,
-    question: &Question,
-    options: &Options,
-    now: &Estimated,
-) -> Result<Pinned, Refusal> {
-    let before = estimated(job, call, question, options)?;
-    let difference = paired_difference(&before.times_s, &now.times_s, LEVEL)
+fn pinned(job: &Job, call: &Call, question: &Question, values: &Values, now: &Answer) -> Result<Pinned, Refusal> {
+    let before = estimated(job, question, values, call)?;
+    let times = [&before, now].map(|answer| answer.times_s.as_deref().unwrap_or_default());
+    let difference = paired_difference(times[0], times[1], LEVEL)
         .map_err(|error| Refusal::unanswerable(format!("no comparison with the pinned values: {error}")))?;
-    let curves = [&before.result, &now.result].map(curve);
-    let picture = two_times_svg(["pinned", "now"], [&curves[0], &curves[1]]).map_err(broken)?;
+    let picture = two_times_svg(["pinned", "now"], [curve(&before.result), curve(&now.result)]).map_err(broken)?;
     Ok(Pinned {
-        command: job.command(&before.arguments),
-        pairs: now.times_s.len(),
+        command: job.command(question, values),
+        pairs: times[1].len(),
         level: LEVEL,
         difference_s: difference.value,
         low_s: difference.value - difference.half_width,
@@ -363,11 +324,16 @@ fn pinned(
     })
 }
 
-/// Returns the distribution function of a result.
-fn curve(result: &Value) -> Vec<CdfPoint> {
-    let places = ["/curve", "/job_time/curve", "/analytic/curve"];
-    let found = places.iter().find_map(|place| result.pointer(place));
-    found.and_then(|curve| serde_json::from_value(curve.clone()).ok()).unwrap_or_default()
+/// Returns the distribution function of an estimate.
+fn curve(result: &AnyReport) -> &[CdfPoint] {
+    match result {
+        AnyReport::Stages(report) => &report.curve,
+        AnyReport::Estimate(report) => {
+            let simulated = report.job_time.as_ref().map(|time| &time.curve);
+            simulated.or(report.analytic.as_ref().map(|time| &time.curve)).map_or(&[], Vec::as_slice)
+        }
+        _ => &[],
+    }
 }
 
 /// Returns a word, in single quotes if a shell would change it.
@@ -386,20 +352,21 @@ mod tests {
 
     #[test]
     fn a_question_becomes_a_command_that_a_shell_leaves_alone() {
-        let options = [("input-size", " 20GB "), ("workers", "small=3, large=1"), ("deadline", "")];
-        let options: Options = options.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let values = [("input-size", " 20GB "), ("workers", "small=3, large=1"), ("deadline", "")];
+        let values: Values = values.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let asked = |reps, seed| Question { plan: None, options: Values::new(), reps, first: false, seed, pinned: None };
         let job = Job::of_plan(Path::new("it's mine.toml"));
         assert_eq!(
-            job.command(&job.arguments(&options, Some(200), Some(7)).unwrap()),
+            job.command(&asked(Some(200), Some(7)), &values),
             r"tailspn estimate 'it'\''s mine.toml' --input-size=20GB --workers=small=3 --workers=large=1 --reps=200 --seed=7"
         );
         let fitted = Job::of_log(Path::new("a log"));
         assert_eq!(
-            fitted.command(&fitted.arguments(&Options::new(), None, None).unwrap()),
+            fitted.command(&asked(None, None), &Values::new()),
             "tailspn fit 'a log' -o plan.toml && tailspn estimate plan.toml"
         );
-        let unknown: Options = [("export".to_owned(), "x.xml".to_owned())].into();
-        assert!(job.arguments(&unknown, None, None).is_err());
+        let unknown: Values = [("export".to_owned(), "x.xml".to_owned())].into();
+        assert!(Job::built_in().planned(&asked(None, None), &unknown).is_err());
         assert_eq!(plain(Path::new("-p.toml")), Path::new("./-p.toml"));
     }
 }

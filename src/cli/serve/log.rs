@@ -1,7 +1,6 @@
 //! Requests of the page of a log: the report and the timeline, the causes of slow tasks, a fitted plan, and the remaining
 //! time while the log grows. Each request reads the log again.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,16 +10,27 @@ use axum::extract::State;
 use axum::response::Response;
 use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use tailspn::report::{Part, Report as _, TraceReport, html, trace_report, trace_svg};
+use tailspn::ask::RunSettings;
+use tailspn::explain::{ErrorKind, Explain};
+use tailspn::fit::observe_progress;
+use tailspn::plan::JobPlan;
+use tailspn::remaining::{RemainingSettings, remaining};
+use tailspn::report::{
+    Answer, AnyReport, Part, RemainingBasis, RemainingReport, Report as _, TraceReport, html, remaining_report,
+    trace_report, trace_svg,
+};
+use tailspn::stages::StagePlan;
 use tailspn::trace::analysis::Usual;
 use tailspn::trace::{ReadOptions, read};
 use tailspn::watch::Unwatched;
 
+use crate::cli::args::{DiagnoseArgs, FitArgs, with_defaults};
 use crate::cli::call::Call;
-use crate::cli::exit::Exit;
 use crate::cli::remaining::{current, size_of};
-use crate::cli::serve::reply::{Refusal, Reply, Waiting, apart, json, page, parsed, plain, run, unfinished};
+use crate::cli::serve::reply::{Refusal, Reply, Shown, Waiting, answered, apart, json, parsed, plain};
+
+/// Probability of the prediction interval of the remaining time.
+const LEVEL: f64 = 0.9;
 
 /// The log of a job.
 #[derive(Debug)]
@@ -36,13 +46,6 @@ struct Start {
     log: String,
     timeline: String,
     report: String,
-}
-
-/// A result as an HTML page.
-#[derive(Serialize)]
-struct FitPage {
-    report: String,
-    remarks: Vec<String>,
 }
 
 /// The plan that `fit` makes from the log, and the report of the fit as an HTML page.
@@ -66,13 +69,13 @@ struct LeftRequest {
     plan: Option<String>,
 }
 
-/// The answer of `remaining`: its JSON, and its report as an HTML page. `note` is the reason why there is no answer, or
+/// The remaining time, and its report as an HTML page. `note` is the reason why there is no answer, or
 /// why the answer does not use the plan.
 #[derive(Serialize)]
 struct Left {
     /// True if the answer cannot change any more: the application has ended, or the format is not supported.
     is_final: bool,
-    result: Option<Value>,
+    result: Option<AnyReport>,
     report: Option<String>,
     note: Option<String>,
 }
@@ -86,9 +89,9 @@ impl Log {
         &self.path
     }
 
-    /// Returns the arguments of a command for the log.
-    fn words(&self, command: &str) -> Vec<OsString> {
-        vec![command.into(), current(&self.path).into_os_string()]
+    /// Returns the arguments of a command for the log, without options.
+    fn args<A: clap::Args>(&self) -> A {
+        with_defaults(&[current(&self.path).as_os_str()])
     }
 }
 
@@ -127,24 +130,16 @@ async fn command(work: impl FnOnce(&Arc<Call>) -> Reply + Send + 'static) -> Res
     apart(move || work(&call)).await
 }
 
-/// Returns the first result of a command.
-fn first(results: &[String]) -> Result<&str, Refusal> {
-    results.first().map(String::as_str).ok_or_else(|| Refusal::unanswerable("the command was stopped"))
-}
-
 async fn causes(State(log): State<Arc<Log>>) -> Response {
-    command(move |call| {
-        let output = run(call, log.words("diagnose"))?;
-        json(&FitPage { report: page(first(&output.results)?)?, remarks: output.remarks })
-    })
-    .await
+    command(move |call| json(&Shown::of(answered(call, &log.args::<DiagnoseArgs>())?, Vec::new())?)).await
 }
 
 async fn fit(State(log): State<Arc<Log>>) -> Response {
     command(move |call| {
-        let output = run(call, log.words("fit").into_iter().chain(["-o".into(), "-".into()]))?;
-        let remarks = output.remarks.iter().filter(|remark| !remark.is_empty()).cloned().collect();
-        json(&Fitted { report: page(first(&output.results)?)?, plan: output.data, remarks })
+        let mut answer = answered(call, &log.args::<FitArgs>())?;
+        let plan = answer.plan.take().unwrap_or_default();
+        let Shown { report, remarks, .. } = Shown::of(answer, Vec::new())?;
+        json(&Fitted { report, plan, remarks })
     })
     .await
 }
@@ -160,40 +155,50 @@ async fn left(State(log): State<Arc<Log>>, body: Bytes) -> Response {
         Ok(request) => request.plan,
         Err(refusal) => return refusal.response(),
     };
-    let fitted = plan.is_some().then(|| OsString::from(Call::PLAN));
-    let plans: Vec<OsString> = fitted.into_iter().chain(log.plan.clone().map(OsString::from)).collect();
-    let call = plan.map_or_else(|| Call::new(false, None), |plan| Call::with_plan(false, plan));
-    let _waiting = Waiting::new(&call);
-    apart(move || remaining(&log, &call, &plans)).await
+    command(move |call| remaining_by_plans(&log, call, plan)).await
 }
 
 /// Returns the remaining time according to the first usable plan; without a usable plan, according to the log alone.
-fn remaining(log: &Log, call: &Arc<Call>, plans: &[OsString]) -> Reply {
-    let run = |plan: Option<&OsString>| {
-        call.take_output();
-        let words = std::iter::once(OsString::from("tailspn")).chain(log.words("remaining"));
-        call.run(words.chain(plan.into_iter().flat_map(|plan| ["--plan".into(), plan.clone()])))
-    };
-    let (mut ended, mut note) = (None, None);
-    for plan in plans {
-        match run(Some(plan)) {
-            Ok(code) => ended = Some(Ok(code)),
-            Err((_, why)) => note = Some(format!("The plan is not used: {}", unfinished(&why).message())),
-        }
-        if ended.is_some() {
-            note = None;
-            break;
+fn remaining_by_plans(log: &Log, call: &Arc<Call>, fitted: Option<String>) -> Reply {
+    let fitted = fitted.map(|text| JobPlan::from_toml(&text).map_err(|error| error.to_string()));
+    let given = log.plan.as_ref().map(|path| JobPlan::open(path).map_err(|error| error.to_string()));
+    let mut note = None;
+    for plan in fitted.into_iter().chain(given) {
+        let found = match plan {
+            Ok(JobPlan::Stages(plan)) => rest(log, Some(&plan), call).map_err(|(_, refusal)| refusal.message().to_owned()),
+            Ok(other) => Err(format!("`remaining` cannot use a plan of {}", other.described_by())),
+            Err(error) => Err(error),
+        };
+        match found {
+            Ok(report) => return json(&Left::of(report, None)?),
+            Err(why) => note = Some(format!("The plan is not used: {why}")),
         }
     }
-    let ended = ended.unwrap_or_else(|| run(None));
-    // too early, or between two jobs
-    if let Err((code, problems)) = ended {
-        let note = Some(unfinished(&problems).message().to_owned());
-        return json(&Left { is_final: code != Exit::Refused.code(), result: None, report: None, note });
+    match rest(log, None, call) {
+        Ok(report) => json(&Left::of(report, note)?),
+        // too early, or between two jobs
+        Err((is_final, refusal)) => {
+            json(&Left { is_final, result: None, report: None, note: Some(refusal.message().to_owned()) })
+        }
     }
-    let output = call.take_output();
-    let text = first(&output.results)?;
-    let result: Value = serde_json::from_str(text).map_err(|error| Refusal::unanswerable(error.to_string()))?;
-    let is_final = result["basis"] == "ended";
-    json(&Left { is_final, report: Some(page(text)?), result: Some(result), note })
+}
+
+/// Returns the remaining time of the run; or whether the answer cannot change any more, and the reason why there is none.
+fn rest(log: &Log, plan: Option<&StagePlan>, call: &Call) -> Result<RemainingReport, (bool, Refusal)> {
+    let refused = |error: &dyn Explain| (error.kind() != ErrorKind::Refused, Refusal::of(error));
+    let trace = read(&current(&log.path), &ReadOptions::default(), call).map_err(|error| refused(&error))?;
+    let progress = observe_progress(&trace, None).map_err(|error| refused(&error))?;
+    let run = RunSettings { level: LEVEL, ..RunSettings::default() };
+    let settings = RemainingSettings { run, input_mb: None };
+    let found = remaining(progress, plan, &settings, call).map_err(|error| refused(&error))?;
+    Ok(remaining_report(&found, &settings, &[]))
+}
+
+impl Left {
+    /// Returns an answer, with the reason why it does not use a plan.
+    fn of(report: RemainingReport, note: Option<String>) -> Result<Self, Refusal> {
+        let is_final = report.basis == RemainingBasis::Ended;
+        let Shown { result, report, .. } = Shown::of(Answer::new(report), Vec::new())?;
+        Ok(Self { is_final, result: Some(result), report: Some(report), note })
+    }
 }

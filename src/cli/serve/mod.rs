@@ -28,7 +28,7 @@ use tailspn::subject::FileKind;
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 
-use crate::cli::args::{NetArgs, PlanArgs, ServeArgs};
+use crate::cli::args::{NetArgs, ServeArgs};
 use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_net};
@@ -122,7 +122,7 @@ impl Page {
             return Ok(Self::Net(Games::new(file, Game::new(loaded.net, program))));
         }
         let text = PlanText::read(path, terminal)?;
-        match job_of(Some(&text), &PlanArgs::default(), terminal)? {
+        match job_of(Some(&text), &[], terminal)? {
             plan @ JobPlan::Tasks(_) => Err(only_whatif(&plan, "serve")),
             _ => Ok(Self::Job(Job::of_plan(path))),
         }

@@ -1,6 +1,5 @@
 //! Answers to requests: JSON, and errors as JSON with a message.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,9 +11,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use tailspn::explain::Explain;
-use tailspn::report::{Part, html, read_json};
+use tailspn::report::{Answer, AnyReport, Part, html};
 
-use crate::cli::call::{Call, Output, Problem as Failed};
+use crate::cli::call::{Call, Problem as Failed};
+use crate::cli::frame::Ask;
 
 /// An answer, or the reason for a refusal.
 pub(crate) type Reply = Result<Response, Refusal>;
@@ -110,18 +110,26 @@ impl Drop for Waiting {
     }
 }
 
-/// Runs a command in process and returns its output; `words` are without the name of the program.
-pub(crate) fn run(call: &Arc<Call>, words: impl IntoIterator<Item = OsString>) -> Result<Output, Refusal> {
-    let words = std::iter::once(OsString::from("tailspn")).chain(words);
-    call.run(words).map_err(|(_, problems)| unfinished(&problems))?;
-    Ok(call.take_output())
+/// An answer on a page: the result, its report as an HTML page, in which names are escaped, and its notes.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Shown {
+    pub(crate) result: AnyReport,
+    pub(crate) report: String,
+    pub(crate) remarks: Vec<String>,
 }
 
-/// Returns a result as an HTML page, in which names are escaped.
-pub(crate) fn page(result: &str) -> Result<String, Refusal> {
-    let broken = |error: &dyn std::fmt::Display| Refusal::unanswerable(format!("the result cannot be shown: {error}"));
-    let found = read_json(result).map_err(|error| broken(&error))?;
-    html(&[Part { document: found.document(), net: None }]).map_err(|error| broken(&error))
+impl Shown {
+    /// Returns an answer with its notes, after other notes.
+    pub(crate) fn of(answer: Answer, remarks: Vec<String>) -> Result<Self, Refusal> {
+        let report = html(&[Part { document: answer.result.document(), net: None }]);
+        let report = report.map_err(|error| Refusal::unanswerable(format!("the result cannot be shown: {error}")))?;
+        Ok(Self { report, result: answer.result, remarks: remarks.into_iter().chain(answer.notes).collect() })
+    }
+}
+
+/// Asks the question of a command, and returns the answer with all notes.
+pub(crate) fn answered(call: &Arc<Call>, command: &impl Ask) -> Result<Answer, Refusal> {
+    call.ask(command).map_err(|(_, problems)| unfinished(&problems))
 }
 
 /// Returns the refusal for a command that failed.

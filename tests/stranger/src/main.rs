@@ -62,7 +62,7 @@ fn main() -> Result<(), tailspn::Error> {
     let job = job(90.0)?;
     println!("job             {} s; done within 90 s with probability {}", job.mean(), job.done_by(90.0));
     println!("reduce tasks    40, 20 and 80: {:.1?} s", sweep()?);
-    println!("page            {} bytes", job.document().page()?.len());
+    println!("page            {} bytes", Answer::of_job(&job)?.document().page()?.len());
     Ok(())
 }
 
@@ -101,9 +101,10 @@ mod tests {
         assert!((0.6..0.75).contains(&met.value), "{met}");
         // the quantile of that probability is the deadline
         assert!((job.quantile(met.value).value - 90.0).abs() < 0.01);
-        let page = job.document().page().unwrap();
+        let answer = Answer::of_job(&job).unwrap();
+        let page = answer.document().page().unwrap();
         assert!(page.starts_with("<!DOCTYPE html>") && page.contains("within 90 s"));
-        let text = job.document().text().replace('\n', " ");
+        let text = answer.document().text().replace('\n', " ");
         assert!(text.contains("The probability of finishing within 90 s"), "{text}");
     }
 

@@ -32,7 +32,7 @@ use toml::de::{DeTable, DeValue};
 
 pub use combined::{Asked, REFUSALS, Refusal};
 pub use data_size::{DataSize, DataSizeError, InputSize};
-pub use options::{PlanOption, Planned, Planning};
+pub use options::{Copies, PlanOption, Planned, Planning};
 pub use problem::{PlanError, PlanProblem, ProblemKind};
 pub use rename::{PlanWarning, Rename, rename_path};
 pub use renames::JOB_RENAMES;

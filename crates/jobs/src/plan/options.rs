@@ -8,7 +8,7 @@ use crate::mapreduce;
 use crate::plan::JobPlan;
 use crate::plan::data_size::{DataSize, InputSize};
 use crate::plan::problem::{PlanError, PlanProblem, ProblemKind};
-use crate::stages::StagePlan;
+use crate::stages::{SpeculativeCopies, StagePlan};
 
 /// An option of a planned job, replacing the plan's value.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,6 +44,21 @@ pub enum PlanOption {
     Partitions(u64),
     /// Deadline of the job \[s\].
     Deadline(f64),
+    /// Tasks that slow nodes lengthen.
+    Stragglers(mapreduce::Stragglers),
+    /// Speculative copies.
+    Speculation(Copies),
+}
+
+/// Speculative copies, by the kind of plan that has them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Copies {
+    /// None, for any plan.
+    Off,
+    /// Spark's, for a plan of stages.
+    Spark(SpeculativeCopies),
+    /// Those of a detector, for a plan of phases.
+    Detector(mapreduce::Speculation),
 }
 
 impl PlanOption {
@@ -65,6 +80,8 @@ impl PlanOption {
             Self::Hosts(_) => "--hosts",
             Self::Partitions(_) => "--partitions",
             Self::Deadline(_) => "--deadline",
+            Self::Stragglers(_) => "--stragglers",
+            Self::Speculation(_) => "--speculation",
         }
     }
 
@@ -133,6 +150,15 @@ impl PlanOption {
             Self::Gpus(count) => node.iter_mut().for_each(|node| node.gpus = Some(count)),
             Self::Slots(slots) => plan.model.slots = slots,
             Self::Deadline(seconds) => plan.job.deadline_s = Some(seconds),
+            Self::Stragglers(ref stragglers) => plan.stragglers = Some(stragglers.clone()),
+            Self::Speculation(Copies::Off) => plan.speculation = None,
+            Self::Speculation(Copies::Detector(ref detector)) => plan.speculation = Some(detector.clone()),
+            Self::Speculation(Copies::Spark(_)) => {
+                return Err(self.problem(
+                    "with Spark's settings needs a plan of stages, which `tailspn fit LOG` writes",
+                    "for this plan, specify a detector, such as r=0.6,p=0.8,dl=0.4",
+                ));
+            }
             Self::Executors(_) => return Err(without("use `--workers`")),
             Self::Cores(_) => return Err(without("use `--map-slots` and `--reduce-slots`")),
             Self::GpusOfExecutor(_) | Self::ConcurrentGpuTasks(_) => return Err(without("use `--gpus-per-worker`")),
@@ -212,6 +238,12 @@ impl PlanOption {
             }
             Self::Partitions(count) => job.partitions = Some(whole(count)),
             Self::Deadline(seconds) => job.deadline_s = Some(seconds),
+            Self::Stragglers(ref stragglers) => plan.stragglers = Some(stragglers.clone()),
+            Self::Speculation(Copies::Off) => plan.speculation = None,
+            Self::Speculation(Copies::Spark(copies)) => plan.speculation = Some(copies),
+            Self::Speculation(Copies::Detector(_)) => {
+                return Err(without("take Spark's settings, such as spark4"));
+            }
             Self::SplitSize(_) => {
                 return Err(without("`tasks.per_mb` of a `[[stage]]` determines its number of splits"));
             }

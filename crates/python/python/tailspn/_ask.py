@@ -178,9 +178,9 @@ def _result(outcome: _tailspn.Outcome) -> Result:
     if outcome.panic is not None:
         raise InternalError([Problem(outcome.panic)])
     result = None
-    if outcome.results:
+    if outcome.found is not None:
         result = Result(
-            outcome.results[-1],
+            outcome.found,
             samples=outcome.samples,
             remarks=tuple(outcome.remarks),
             exit_code=outcome.exit or 0,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html as _html
-import json as _json
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -178,17 +177,16 @@ class Result(Record):
 
     def __init__(
         self,
-        json: str,
+        found: _tailspn.Found,
         *,
         samples: npt.NDArray[np.float64] | None = None,
         remarks: tuple[str, ...] = (),
         exit_code: int = 0,
         data: str = "",
     ) -> None:
-        """Read a result from the JSON of the command."""
-        super().__init__(_json.loads(json))
-        self._json = json
-        self._found = _tailspn.read(json)
+        """Wrap a result."""
+        super().__init__(found.values())
+        self._found = found
         self._samples = samples
         self.remarks = remarks
         """Notes and warnings of the command, one per line."""
@@ -198,7 +196,7 @@ class Result(Record):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as JSON."""
-        return _unpickled, (self._json, self._samples, self.remarks, self.exit_code, self._data)
+        return _unpickled, (self.json(), self._samples, self.remarks, self.exit_code, self._data)
 
     @property
     def samples(self) -> npt.NDArray[np.float64] | None:
@@ -217,7 +215,7 @@ class Result(Record):
 
     def json(self) -> str:
         """Return the JSON, as ``--json`` prints it."""
-        return self._json
+        return self._found.json()
 
     def text(self, width: int = 80, *, all: bool = False) -> str:
         """Return the text for a terminal with ``width`` columns; if ``all`` is true, with all columns and rows of tables."""
@@ -283,7 +281,7 @@ class Result(Record):
 def _unpickled(
     json: str, samples: npt.NDArray[np.float64] | None, remarks: tuple[str, ...], exit_code: int, data: str
 ) -> Result:
-    return Result(json, samples=samples, remarks=remarks, exit_code=exit_code, data=data)
+    return Result(_tailspn.read(json), samples=samples, remarks=remarks, exit_code=exit_code, data=data)
 
 
 def read(path: str | os.PathLike[str]) -> Result:
@@ -292,4 +290,4 @@ def read(path: str | os.PathLike[str]) -> Result:
     Raises ValueError if the file is not a result.
     """
     with open(path, encoding="utf-8") as file:
-        return Result(file.read())
+        return Result(_tailspn.read(file.read()))

@@ -297,6 +297,9 @@ pub fn estimate_report(plan: &Plan, found: &JobEstimate, level: f64) -> Result<J
     report.next_run = found.next_run.as_ref().map(|times| NextRun::new(times, run));
     report.deadline = plan.job.deadline_s.map(|deadline_s| found.deadline(deadline_s, level));
     report.add_method();
+    if found.has_parts {
+        report.method.exact = Some(ExactBy::SeriesParallel);
+    }
     if let Some(ExactJobTime::States(time)) = &found.exact {
         report.method.states = Some(time.states());
         report.method.folded = time.folded();

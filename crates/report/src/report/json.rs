@@ -15,12 +15,20 @@ pub const FORMAT_VERSION: u32 = 1;
 #[error("the report cannot be written as JSON: {0}")]
 pub struct JsonError(#[from] serde_json::Error);
 
+/// A report with the keys with which all JSON starts.
 #[derive(Serialize)]
-struct Versioned<'a, R: Serialize> {
+pub(crate) struct Versioned<'a, R: Serialize> {
     format_version: u32,
     kind: &'a str,
     #[serde(flatten)]
     report: &'a R,
+}
+
+impl<'a, R: Serialize> Versioned<'a, R> {
+    /// Returns a report of this kind.
+    pub(crate) fn new(kind: &'a str, report: &'a R) -> Self {
+        Self { format_version: FORMAT_VERSION, kind, report }
+    }
 }
 
 /// Returns the JSON text of a report of this kind, with a line end after it. Numbers that are not finite become
@@ -30,7 +38,7 @@ struct Versioned<'a, R: Serialize> {
 ///
 /// [`JsonError`], which no report of this crate causes.
 pub fn json<R: Serialize>(kind: &str, report: &R) -> Result<String, JsonError> {
-    let mut text = serde_json::to_string_pretty(&Versioned { format_version: FORMAT_VERSION, kind, report })?;
+    let mut text = serde_json::to_string_pretty(&Versioned::new(kind, report))?;
     text.push('\n');
     Ok(text)
 }
@@ -41,7 +49,7 @@ pub fn json<R: Serialize>(kind: &str, report: &R) -> Result<String, JsonError> {
 ///
 /// [`JsonError`], which no report of this crate causes.
 pub(crate) fn json_line<R: Serialize>(kind: &str, report: &R) -> Result<String, JsonError> {
-    let mut text = serde_json::to_string(&Versioned { format_version: FORMAT_VERSION, kind, report })?;
+    let mut text = serde_json::to_string(&Versioned::new(kind, report))?;
     text.push('\n');
     Ok(text)
 }

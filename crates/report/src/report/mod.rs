@@ -50,6 +50,7 @@
 //! rows have a documented order; the crate does not print. The JSON is described in docs/json.md.
 
 mod answer;
+mod answered;
 mod asking;
 pub(crate) mod bar_rows;
 mod bench;
@@ -69,7 +70,6 @@ mod diagnosis_document;
 mod diagnosis_svg;
 pub(crate) mod distribution;
 pub(crate) mod drawing;
-mod estimation;
 mod explained;
 mod exploration;
 mod exploration_document;
@@ -158,6 +158,7 @@ pub use crate::estimate::{Doubt, Measured};
 pub use crate::job_time::{DeadlineSection, LateSection};
 pub use crate::render::{CsvText, Look, Part, csv as document_csv, html, markdown, text as document_text};
 pub use answer::{exact_report, exact_steady_report};
+pub use answered::{Answer, End};
 pub use asking::{answer_properties, answer_queries};
 pub use bench::{BenchAdapter, BenchBound, BenchReport, BenchRow, BenchSpeed, BenchTimes};
 #[cfg(feature = "plots")]
@@ -170,7 +171,6 @@ pub use diagnosis::{DiagnosedStageRow, DiagnosisReport, diagnosis_report};
 pub use diagnosis_svg::diagnosis_svg;
 pub use distribution::{Bar, Distribution, Histogram, QuantileRow};
 pub use drawing::{Picture, PlotError, Width};
-pub use estimation::{EstimateJob, EstimatedJob, Estimation};
 pub use explained::{AssumedSection, CriticalShare, PlanChange, SlotRow, TimePart};
 pub use exploration::{EvidenceRow, ExplorationReport, FormulaRow, MarkingGraphRow, exploration_report};
 pub use exploring::{ExploredNet, explore_net};
@@ -188,7 +188,6 @@ pub use net_question::{Condition, NetGoal, NetQuestion};
 pub use next_run::{NextRun, StageQuantile};
 pub use number::{count, counted, duration, plain, quantile_name, within};
 pub use optimize::{LookRow, OptimizeAnswer, OptimizeReport, optimize_report, sizing_report};
-pub use own_run::misfit;
 pub use passage::{PassageSection, completion_section, fixed_delay_section, passage_section};
 pub use picture::{Mark, histogram_text};
 #[cfg(feature = "png")]

@@ -1,7 +1,7 @@
 //! Reports that are read back from the output of `--json`, and the page of several reports.
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::compare::ComparisonReport;
 use crate::document::{Document, Report};
@@ -16,7 +16,7 @@ use crate::report::exploration::ExplorationReport;
 use crate::report::fit::FitReport;
 use crate::report::fit_job::FitJobReport;
 use crate::report::job::JobReport;
-use crate::report::json::{FORMAT_VERSION, JsonError};
+use crate::report::json::{FORMAT_VERSION, JsonError, Versioned};
 use crate::report::long_tail::ProgressModelReport;
 use crate::report::optimize::OptimizeReport;
 use crate::report::query::QueryReport;
@@ -48,7 +48,7 @@ macro_rules! kinds {
     (
         $(#[doc = $doc:literal] $name:ident($report:ty),)*
     ) => {
-        /// A report that was read.
+        /// A result of any kind.
         #[derive(Clone, Debug, PartialEq)]
         #[non_exhaustive]
         pub enum AnyReport {
@@ -66,7 +66,29 @@ macro_rules! kinds {
             make: schema::result::<$report>,
         },)*];
 
+        $(impl From<$report> for AnyReport {
+            fn from(report: $report) -> Self {
+                Self::$name(Box::new(report))
+            }
+        })*
+
+        impl Serialize for AnyReport {
+            /// Writes the same keys as [`json`](Self::json).
+            fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                match self {
+                    $(Self::$name(report) => Versioned::new(self.kind(), &**report).serialize(to),)*
+                }
+            }
+        }
+
         impl AnyReport {
+            /// Returns the `kind` of its JSON.
+            pub fn kind(&self) -> &'static str {
+                match self {
+                    $(Self::$name(_) => <$report as Report>::KIND,)*
+                }
+            }
+
             /// Returns the document of the result.
             pub fn document(&self) -> Document<'_> {
                 match self {

@@ -126,7 +126,8 @@ pub struct RemainingReport {
 
 /// Returns the report on the remaining time of a run, with prediction intervals of this `level`, and the probabilities of
 /// finishing by times \[s\] from the start of the first job.
-pub fn remaining_report(found: &Remaining, settings: &RemainingSettings, by_s: &[f64], level: f64) -> RemainingReport {
+pub fn remaining_report(found: &Remaining, settings: &RemainingSettings, by_s: &[f64]) -> RemainingReport {
+    let level = settings.run.level;
     let (low, high) = (0.5 - 0.5 * level, 0.5 + 0.5 * level);
     let is_ended = found.basis == Basis::Ended;
     let progress = &found.progress;
@@ -173,7 +174,7 @@ pub fn remaining_report(found: &Remaining, settings: &RemainingSettings, by_s: &
         curve: if is_ended { Vec::new() } else { curve(found) },
         replications: if is_ended { 0 } else { found.samples().len() as u64 },
         partial: found.partial,
-        seed: settings.seed,
+        seed: settings.run.seed.unwrap_or(0),
         plan: by_plan
             .and(found.plan.as_ref())
             .map_or_else(String::new, |plan| toml::to_string(plan).unwrap_or_default()),

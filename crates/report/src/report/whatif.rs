@@ -248,7 +248,7 @@ fn report_of(size: WhatIfSize, study: &WhatIf, outcome: &WhatIfOutcome) -> WhatI
             None => Advice::new(comparison).to_string(),
         },
         version: env!("CARGO_PKG_VERSION").into(),
-        seed: study.seed,
+        seed: study.run.seed.unwrap_or(0),
         wall_s: outcome.wall.as_secs_f64(),
         plan: String::new(),
     }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use tailspn_common::explain::{ErrorKind, Explain};
 
+use crate::ask::RunSettings;
 use crate::error::StudyError;
 use crate::fit::{
     FitError, FittedJobs, FittedStages, HadoopConf, ObservedRun, fit_jobs, fit_stages_alongside, is_mapreduce, observe,
@@ -20,21 +21,14 @@ use crate::trace::JobTrace;
 use crate::watch::{Quiet, Watch};
 
 /// Settings of a fit.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct FitSettings {
     /// Input of each log \[MB\], or of each of `jobs`; empty if the logs state it.
     pub inputs_mb: Vec<f64>,
     /// Ids of the jobs of MapReduce logs; empty for the only job of each log.
     pub jobs: Vec<String>,
-    /// Confidence level of all intervals, in (0, 1).
-    pub level: f64,
-}
-
-impl Default for FitSettings {
-    /// Returns settings for logs that state their input, with 95% intervals.
-    fn default() -> Self {
-        Self { inputs_mb: Vec::new(), jobs: Vec::new(), level: 0.95 }
-    }
+    /// How the checks of the fit are answered: a fit uses the level of all intervals.
+    pub run: RunSettings,
 }
 
 /// Reason why some logs give no model.
@@ -250,7 +244,7 @@ impl LogFit {
     }
 
     fn fit_jobs(&self, watch: &dyn Watch) -> Result<FittedModel, LogFitError> {
-        let FitSettings { inputs_mb, jobs, level } = &self.settings;
+        let FitSettings { inputs_mb, jobs, run: RunSettings { level, .. } } = &self.settings;
         let traces: Vec<&JobTrace> = self.jobs.iter().collect();
         let observed = observe_jobs(&traces, jobs)?;
         let (sizes, count) = (inputs_mb.len(), observed.len());

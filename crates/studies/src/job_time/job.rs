@@ -1,6 +1,7 @@
 //! The time of a MapReduce job: exactly, by simulation, or both.
 
 use crate::answer::AnswerError;
+use crate::ask::Proof;
 use crate::compile::{CompileError, Program, compile, plan_schedule};
 use crate::error::StudyError;
 use crate::estimate::Measured;
@@ -49,12 +50,14 @@ pub struct EstimateSettings {
     /// Settings of splitting; none turns splitting off, which is the default. If there is no exact distribution and few replications are late,
     /// splitting gives the probability of finishing after the plan's deadline.
     pub late: Option<LateSettings>,
+    /// What the question demands of the check of the plan on its own runs.
+    pub proof: Proof,
 }
 
 impl From<EstimateMethod> for EstimateSettings {
-    /// Settings with this method and with folding, without splitting.
+    /// Settings with this method and with folding, without splitting, for a question that asks for no advice.
     fn from(method: EstimateMethod) -> Self {
-        Self { method, fold: true, late: None }
+        Self { method, fold: true, late: None, proof: Proof::default() }
     }
 }
 
@@ -273,14 +276,14 @@ impl JobEstimate {
 ///
 /// [`StudyError::Model`] for a plan without a net, [`StudyError::NoExactTime`] if only an exact time was requested but
 /// none exists, [`StudyError::Part`] if this process ran only part of the replications, or the error of replications
-/// that cannot be run.
+/// that cannot be run. [`StudyError::Misfit`] if the question asks for advice, and the plan does not reproduce its runs.
 pub fn estimate_job(
     plan: &Plan,
     settings: impl Into<EstimateSettings>,
     ensemble: &Ensemble,
     watch: &dyn Watch,
 ) -> Result<JobEstimate, StudyError> {
-    let EstimateSettings { method, fold, late } = settings.into();
+    let EstimateSettings { method, fold, late, proof } = settings.into();
     let mut plan = plan.clone();
     plan.model.seed = ensemble.seed;
     let by_task = runs_by_task(&plan, method, ensemble);
@@ -290,7 +293,7 @@ pub fn estimate_job(
     )?;
     let phases = seeded_phase_times(&plan).map_err(|error| StudyError::Model(error.to_string()))?;
     // before the replications: what stops them must not stop the check
-    let own_run = own_run_of_job(&plan, &Quiet(watch))?;
+    let own_run = proof.accept(own_run_of_job(&plan, &Quiet(watch))?)?;
     if by_task {
         return estimate_tasks(&plan, (phases, own_run), late, ensemble, watch);
     }

@@ -38,7 +38,8 @@ pub use job::{
     EstimateMethod, EstimateSettings, ExactJobTime, JobEstimate, REPLICATIONS, estimate_job, job_and_net, job_times,
 };
 pub use late::{FEW_LATE, LateSection, LateSettings, few_late_runs};
-pub use own_run::{MissedStage, OwnRun, OwnRunVerdict, ReproducedRun};
+pub use own_run::{MissedStage, OwnRun, OwnRunVerdict, ReproducedRun, Said};
+pub(crate) use prove::estimate_proved;
 pub use prove::{check_stages, estimate_stages, own_run};
 pub use question::collected;
 pub use residual::{

@@ -4,6 +4,8 @@
 //! many, and by at most 30% on average, and if no stage's tasks take longer on average than the longest task in the logs. All other
 //! answers of a plan that does not reproduce its runs are doubtful, so their intervals are widened until they contain the runs.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::runs::JobTimes;
@@ -166,5 +168,82 @@ impl OwnRun {
         let stretch =
             runs.iter().map(ReproducedRun::stretch).fold([1.0_f64, 1.0], |[a, b], [c, d]| [a.max(c), b.max(d)]);
         Self { verdict: OwnRunVerdict::NotReproduced, runs, stretch: Some(stretch), ..Self::default() }
+    }
+}
+
+/// A part of a sentence about a check.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Said {
+    /// Words.
+    Words(String),
+    /// A time, and its position in the JSON of the check.
+    Seconds {
+        /// The position.
+        at: String,
+        /// The time \[s\].
+        seconds: f64,
+    },
+}
+
+impl fmt::Display for Said {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Words(words) => f.write_str(words),
+            Self::Seconds { seconds, .. } => {
+                // three digits
+                let decimals = (1.0 - (0.005 * seconds.abs()).log10().floor()).clamp(0.0, 9.0) as usize;
+                write!(f, "{seconds:.decimals$} s")
+            }
+        }
+    }
+}
+
+impl OwnRun {
+    /// Returns the run that the model misses most.
+    fn worst(&self) -> Option<(usize, &ReproducedRun)> {
+        self.runs.iter().enumerate().max_by(|(_, a), (_, b)| a.off().abs().total_cmp(&b.off().abs()))
+    }
+
+    /// Returns the misfit, which stands before every answer; empty if the model reproduces its runs.
+    pub fn warning(&self) -> Vec<Said> {
+        let Some((i, run)) = self.worst().filter(|_| self.is_misfit()) else { return Vec::new() };
+        let words = |text: &str| Said::Words(text.to_owned());
+        let which =
+            if self.runs.len() == 1 { "its own run".to_owned() } else { format!("its own runs (worst: {})", run.log) };
+        let mut said = vec![
+            Said::Words(format!("The model does NOT reproduce {which}: it takes ")),
+            Said::Seconds { at: format!("/runs/{i}/model_s"), seconds: run.model_s },
+            words(", the log "),
+            Said::Seconds { at: format!("/runs/{i}/logged_s"), seconds: run.logged_s },
+            words("."),
+        ];
+        self.stages.iter().enumerate().for_each(|(k, stage)| said.extend(stage.said(k)));
+        if self.stages.is_empty() {
+            said.push(words(" The difference is not in the times of single stages."));
+        }
+        said.push(words(if self.is_trusted { " This answer is not proved. " } else { " Do not plan with it. " }));
+        said
+    }
+}
+
+impl MissedStage {
+    /// Returns how far the model is off for this stage, number `k` of the check.
+    fn said(&self, k: usize) -> Vec<Said> {
+        let words = |text: &str| Said::Words(text.to_owned());
+        let mut said = vec![
+            Said::Words(format!(" Stage {} {}: logged ", self.stage, self.name)),
+            Said::Seconds { at: format!("/stages/{k}/logged_s"), seconds: self.logged_s },
+            words(", model "),
+            Said::Seconds { at: format!("/stages/{k}/model_s"), seconds: self.model_s },
+        ];
+        if let Some([mean_s, longest_s]) = self.longer_s {
+            said.push(words("; in the model, its tasks take "));
+            said.push(Said::Seconds { at: format!("/stages/{k}/longer_s/0"), seconds: mean_s });
+            said.push(words(" on average, in the logs "));
+            said.push(Said::Seconds { at: format!("/stages/{k}/longer_s/1"), seconds: longest_s });
+            said.push(words(" at most"));
+        }
+        said.push(words("."));
+        said
     }
 }

@@ -1,5 +1,6 @@
 //! Checks of plans on the runs that they were fitted to: at their sizes, on their clusters, with their policies.
 
+use crate::ask::Proof;
 use crate::error::StudyError;
 use crate::fit::FittedStages;
 use crate::job_time::own_run::{LEAST_SPREAD, MissedStage, OwnRun, ReproducedRun};
@@ -39,7 +40,17 @@ pub fn estimate_stages(
     level: f64,
     watch: &dyn Watch,
 ) -> Result<StagesEstimate, StudyError> {
-    let own_run = own_run_of_stages(plan, &Quiet(watch))?;
+    estimate_proved(plan, ensemble, (level, Proof::default()), watch)
+}
+
+/// As [`estimate_stages`], for a question that demands something of the check of the plan on its own runs.
+pub(crate) fn estimate_proved(
+    plan: &StagePlan,
+    ensemble: &Ensemble,
+    (level, proof): (f64, Proof),
+    watch: &dyn Watch,
+) -> Result<StagesEstimate, StudyError> {
+    let own_run = proof.accept(own_run_of_stages(plan, &Quiet(watch))?)?;
     let found = simulate_stages(plan, ensemble, level, watch)?;
     Ok(found.checked(own_run, plan))
 }

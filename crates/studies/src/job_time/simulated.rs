@@ -1,6 +1,6 @@
 //! A job that was simulated: its times, phases, costs and critical paths.
 
-use crate::estimate::{Measured, clopper_pearson};
+use crate::estimate::{Interval, Measured, clopper_pearson};
 use crate::mapreduce::AttemptReward;
 use crate::sim::{CriticalPath, Question, Run};
 
@@ -22,6 +22,14 @@ impl SimulatedJob {
     pub fn mean(&self) -> Option<f64> {
         let samples = &self.run.samples;
         samples.passage.mean_ticks().map(|ticks| ticks * samples.clock.tick())
+    }
+
+    /// Returns the mean job time \[s\] with its interval of confidence `level`; none if no replication finished.
+    pub fn mean_measured(&self, level: f64) -> Option<Measured> {
+        let samples = &self.run.samples;
+        let moments = &samples.passage;
+        let interval = moments.mean_estimate(level).map(Interval::from);
+        Some(Measured::new(moments.mean_ticks(), moments.count(), level, interval)?.scaled(samples.clock.tick()))
     }
 
     /// Returns the time \[s\] within which a share `p` of the replications finishes, with its interval; none

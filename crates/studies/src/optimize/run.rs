@@ -1,10 +1,10 @@
 //! A complete search: computes the costs of the candidates and judges candidates by replications.
 
-use std::num::NonZeroUsize;
 use std::path::Path;
 
 use crate::Problems;
-use crate::ask;
+use crate::ask::RunSettings;
+use crate::points;
 use crate::error::{KeyProblem, StudyError};
 use crate::estimate::FloatMoments;
 use crate::net::Net;
@@ -43,8 +43,8 @@ pub struct Optimization {
     pub subject: Subject,
     /// Warnings about the input files.
     pub warnings: Vec<LoadWarning>,
-    /// Number of threads; `None` is one per core.
-    pub threads: Option<NonZeroUsize>,
+    /// How the question is answered. The plan has the seed and the numbers of replications.
+    pub(super) run: RunSettings,
 }
 
 /// The result of a search.
@@ -77,7 +77,7 @@ impl Optimization {
     pub fn of_job(job: impl Planning, deadline_s: f64) -> Result<Self, StudyError> {
         let mut plan = OptimizePlan::default();
         plan.optimize.deadline_s = Some(deadline_s);
-        Ok(Self { plan, subject: Subject::of_job(job)?, warnings: Vec::new(), threads: None })
+        Ok(Self { plan, subject: Subject::of_job(job)?, warnings: Vec::new(), run: RunSettings::default() })
     }
 
     /// Returns a search over rate parameters of a net, without axes and without cost. The time to the first marking in which
@@ -89,7 +89,7 @@ impl Optimization {
     pub fn of_net(net: Net, until: Option<&str>, deadline_s: f64) -> Result<Self, ExprError> {
         let mut plan = OptimizePlan::default();
         plan.optimize.deadline_s = Some(deadline_s);
-        Ok(Self { plan, subject: Subject::net(net, until)?, warnings: Vec::new(), threads: None })
+        Ok(Self { plan, subject: Subject::net(net, until)?, warnings: Vec::new(), run: RunSettings::default() })
     }
 
     /// Adds an axis. It takes every whole number between its ends, unless it sets the number of values.
@@ -110,6 +110,14 @@ impl Optimization {
     #[must_use]
     pub fn probability(mut self, probability: f64) -> Self {
         self.plan.optimize.measure = Measure::Quantile(probability).name();
+        self
+    }
+
+    /// Sets how the question is answered; a seed replaces the plan's.
+    #[must_use]
+    pub fn settings(mut self, run: RunSettings) -> Self {
+        self.plan.sweep.seed = run.seed.unwrap_or(self.plan.sweep.seed);
+        self.run = run;
         self
     }
 
@@ -147,7 +155,7 @@ impl Optimization {
             Problems::check(vec![KeyProblem::at("optimize", missing)])?;
         }
         plan.optimize.deadline_s = deadline_s;
-        Ok(Self { plan, subject, warnings, threads: None })
+        Ok(Self { plan, subject, warnings, run: RunSettings::default() })
     }
 
     /// Reads a plan, and the job or net that it names.
@@ -239,7 +247,7 @@ impl Optimization {
         };
         judge.judge(|first, count| {
             watch.progress(first, first + count);
-            ask::times(&model, self.plan.measure(), &Ensemble { first, ..self.ensemble(count) }, watch)
+            points::times(&model, self.plan.measure(), &Ensemble { first, ..self.ensemble(count) }, watch)
         })
     }
 
@@ -254,7 +262,7 @@ impl Optimization {
     ) -> Result<Option<[f64; 3]>, StudyError> {
         let model = self.model(sweep, candidate)?;
         watch.progress(0, count);
-        let Some(times) = ask::times(&model, Measure::Mean, &self.ensemble(count), watch)? else { return Ok(None) };
+        let Some(times) = points::times(&model, Measure::Mean, &self.ensemble(count), watch)? else { return Ok(None) };
         let moments: FloatMoments = times.into_iter().collect();
         let estimate = moments.mean_estimate(level)?;
         Ok(Some([estimate.low(), estimate.value, estimate.high()]))
@@ -267,6 +275,6 @@ impl Optimization {
 
     fn ensemble(&self, replications: u64) -> Ensemble {
         let seed = self.plan.sweep.seed;
-        Ensemble { replications, seed, threads: self.threads, ..Ensemble::default() }
+        Ensemble { replications, seed, threads: self.run.threads, ..Ensemble::default() }
     }
 }

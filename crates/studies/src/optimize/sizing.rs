@@ -2,10 +2,9 @@
 //!
 //! Implements the choice of candidate sizes. The search over these sizes is the same as for any plan with `[optimize]`.
 
-use std::num::NonZeroUsize;
-
 use toml::Value;
 
+use crate::ask::RunSettings;
 use crate::error::StudyError;
 use crate::optimize::judge::Measure;
 use crate::optimize::plan::OptimizePlan;
@@ -48,10 +47,8 @@ pub struct Sizing {
     pub cores: Vec<u64>,
     /// The measure that must be at most the deadline. Default: the p95.
     pub measure: Measure,
-    /// Seed of the replications. Default 0.
-    pub seed: u64,
-    /// Number of threads; `None` is one per core.
-    pub threads: Option<NonZeroUsize>,
+    /// How the question is answered. The numbers of replications depend on the job.
+    pub run: RunSettings,
     /// True if the search adds slots, because the job's plan has no slots and workers would not affect the times of tasks.
     adds_slots: bool,
 }
@@ -130,7 +127,7 @@ impl Sizing {
             job = job.with_all(&[PlanOption::Slots(true)]).plan().map_err(StudyError::Options)?;
         }
         let (machines, cores, measure) = (Vec::new(), Vec::new(), Measure::Quantile(0.95));
-        Ok(Self { job, price, machines, cores, measure, seed: 0, threads: None, adds_slots })
+        Ok(Self { job, price, machines, cores, measure, run: RunSettings::default(), adds_slots })
     }
 
     /// Sets the numbers of executors or workers that may be chosen.
@@ -177,7 +174,7 @@ impl Sizing {
         let mut pilot = self.search(&[machines])?;
         let OptimizePlan { sweep, optimize, .. } = &mut pilot.plan;
         // another seed, so that the pilot's result is independent of the search
-        sweep.seed = self.seed.wrapping_add(1);
+        sweep.seed = self.run.seed.unwrap_or(0).wrapping_add(1);
         // enough replications that the quantile's interval has an upper end at the confidence of the pilot
         let share = 0.25 * (1.0 - PILOT_CONFIDENCE) / self.cores.len().max(1) as f64;
         let tail = if let Measure::Quantile(q) = self.measure { (share.ln() / q.ln()).ceil() + 1.0 } else { 0.0 };
@@ -272,13 +269,13 @@ impl Sizing {
             }
         };
         let OptimizePlan { sweep, optimize, .. } = &mut search.plan;
-        sweep.seed = self.seed;
+        sweep.seed = self.run.seed.unwrap_or(0);
         optimize.measure = self.measure.name();
         optimize.cost = "0".to_owned();
         optimize.cost_per_s = Some(self.price.per_second());
         sweep.replications = self.replications(FIRST_TASKS, FIRST);
         optimize.max_replications = self.replications(MOST_TASKS, [LEAST_REPLICATIONS, MOST_REPLICATIONS]);
-        search.threads = self.threads;
+        search.run = RunSettings { seed: None, ..self.run.clone() };
         Ok(search)
     }
 }

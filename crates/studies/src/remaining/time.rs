@@ -1,11 +1,10 @@
 //! Replications of the rest of a run, from its present state.
 
-use std::num::NonZeroUsize;
-
 use rayon::prelude::*;
 
 use tailspn_common::threads;
 
+use crate::ask::RunSettings;
 use crate::error::StudyError;
 use crate::estimate::{Measured, clopper_pearson, quantile_of_sorted};
 use crate::fit::{RestOfRun, RunProgress, rest_by_itself, rest_of_run};
@@ -31,15 +30,11 @@ const MOST: u64 = 2_000;
 const CLEARLY: f64 = 0.95;
 
 /// Settings for simulating the rest of a run.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub struct RemainingSettings {
-    /// Number of replications; none means 10 million divided by the number of tasks, but at least 100 and at most
-    /// 2,000. Default none.
-    pub replications: Option<u64>,
-    /// Seed; the same seed gives the same numbers on any number of threads. Default 0.
-    pub seed: u64,
-    /// Number of threads. Default `None`: one per core.
-    pub threads: Option<NonZeroUsize>,
+    /// How the question is answered. The number of replications is 10 million divided by the number of tasks, but at least 100 and at most
+    /// 2,000, unless it is given.
+    pub run: RunSettings,
     /// Input size of the run \[MB\]; none to infer it from the tasks in the log. Default none.
     pub input_mb: Option<f64>,
 }
@@ -161,7 +156,7 @@ pub fn remaining(
     };
     let pace = RunPace::new(&rest);
     let tasks: u64 = rest.job.stages.iter().map(|stage| u64::from(stage.tasks())).sum();
-    let count = settings.replications.unwrap_or_else(|| (DRAWS / tasks.max(1)).clamp(FEWEST, MOST));
+    let count = settings.run.replications.unwrap_or_else(|| (DRAWS / tasks.max(1)).clamp(FEWEST, MOST));
     let runs = replicate(&rest, &pace, count, settings, watch)?;
     let mut left_s: Vec<f64> = runs.iter().map(|run| run.job_s).collect();
     left_s.sort_by(f64::total_cmp);
@@ -234,8 +229,8 @@ fn replicate(
     let job = job_of(&rest.job, &LawTables::default());
     let resumed = ResumedRuns::new(&job, rest.states.clone(), rest.end_age_s);
     let resumed = resumed.expect("the machines of a planned job of stages are alike");
-    let key = split(settings.seed);
-    let threads = threads::at_most(settings.threads);
+    let key = split(settings.run.seed.unwrap_or(0));
+    let threads = threads::at_most(settings.run.threads);
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build()?;
     let run =
         |memory: &mut RunMemory, replication: u64| resumed.run(key, replication, &pace.draw(key, replication), memory);

@@ -5,7 +5,7 @@ use std::fmt;
 
 use toml::Value;
 
-use crate::ask::{thread_pool, value_of};
+use crate::points::{thread_pool, value_of};
 use crate::compile::{Firing, Program, SchedulePlan, Value as Rate, plan_schedule};
 use crate::ends::owned;
 use crate::error::StudyError;
@@ -173,7 +173,7 @@ impl Run<'_> {
             })
             .collect();
         let used: Vec<Vec<f64>> = columns.iter().filter_map(|column| column.as_ref().ok().cloned()).collect();
-        let wanted = self.study.replications.unwrap_or(REPLICATIONS);
+        let wanted = self.study.run.replications.unwrap_or(REPLICATIONS);
         let traced = self.trace(plan, &used, wanted)?;
         let done = traced.times.len() as u64;
         let mut report = self.report(Estimator::Perturbation, done, done < wanted);
@@ -195,7 +195,7 @@ impl Run<'_> {
     /// Traces all replications.
     fn trace(&self, plan: &SchedulePlan, columns: &[Vec<f64>], wanted: u64) -> Result<PathSlopes, StudyError> {
         let question = (&self.base.program, &self.base.question, columns, self.seed, wanted);
-        let shared = Shared { share: &self.study.share, question: &question, columns: columns.len() };
+        let shared = Shared { share: &self.study.run.share, question: &question, columns: columns.len() };
         let (times, slopes) = shared.of(wanted, |first, end| {
             let traced = self.trace_range(plan, columns, first, end)?;
             Ok((traced.times, traced.slopes))
@@ -212,7 +212,7 @@ impl Run<'_> {
         end: u64,
     ) -> Result<PathSlopes, StudyError> {
         let mut all = PathSlopes { times: Vec::new(), slopes: vec![Vec::new(); columns.len()] };
-        let pool = thread_pool(self.study.threads)?;
+        let pool = thread_pool(self.study.run.threads)?;
         let mut from = first;
         while from < end && !self.watch.stopped() {
             let count = ROUND.min(end - from);
@@ -230,8 +230,8 @@ impl Run<'_> {
 
     fn estimate(&self, times: &[f64], slopes: &[f64]) -> Result<Estimate, EstimateError> {
         match self.study.measure {
-            Measure::Mean => pathwise_mean(slopes, self.study.level),
-            Measure::Quantile(q) => pathwise_quantile(times, slopes, q, self.study.level),
+            Measure::Mean => pathwise_mean(slopes, self.study.run.level),
+            Measure::Quantile(q) => pathwise_quantile(times, slopes, q, self.study.run.level),
         }
     }
 
@@ -240,21 +240,21 @@ impl Run<'_> {
         match self.study.measure {
             Measure::Mean => {
                 let moments: FloatMoments = times.iter().copied().collect();
-                moments.mean_estimate(self.study.level).ok().map(owned)
+                moments.mean_estimate(self.study.run.level).ok().map(owned)
             }
             Measure::Quantile(q) => {
                 let mut sorted = times.to_vec();
                 sorted.sort_unstable_by(f64::total_cmp);
-                quantile_interval_of_sorted(&sorted, q, self.study.level).ok().map(owned)
+                quantile_interval_of_sorted(&sorted, q, self.study.run.level).ok().map(owned)
             }
         }
     }
 
     fn by_likelihood_ratio(&self, knobs: Vec<Knob>) -> Result<SensitivityReport, StudyError> {
-        let wanted = self.study.replications.unwrap_or(REPLICATIONS);
+        let wanted = self.study.run.replications.unwrap_or(REPLICATIONS);
         let (shifts, places) = self.scored(&knobs);
         let question = (&self.base.program, &self.base.question, &shifts, self.seed, wanted);
-        let shared = Shared { share: &self.study.share, question: &question, columns: shifts.len() };
+        let shared = Shared { share: &self.study.run.share, question: &question, columns: shifts.len() };
         let (values, scores) = shared.of(wanted, |first, end| self.scores(&shifts, first, end))?;
         let done = values.len() as u64;
         let mut report = self.report(Estimator::LikelihoodRatio, done, done < wanted);
@@ -262,7 +262,7 @@ impl Run<'_> {
         if self.study.subject.is_probability() {
             "probability".clone_into(&mut report.measure);
             let reached = values.iter().filter(|value| **value > 0.0).count() as u64;
-            report.probability = clopper_pearson(reached, done, self.study.level).ok().map(owned);
+            report.probability = clopper_pearson(reached, done, self.study.run.level).ok().map(owned);
             let which = if reached == 0 { Some("none") } else { (reached == done).then_some("each") };
             all_alike =
                 which.map(|which| format!("{which} of the {done} replications reached the goal; increase --reps N"));
@@ -290,7 +290,7 @@ impl Run<'_> {
         values: &[f64],
         scores: &[f64],
     ) -> Result<(KnobEffect, Option<String>), String> {
-        let estimate = likelihood_ratio_mean(values, scores, self.study.level).map_err(|error| error.to_string())?;
+        let estimate = likelihood_ratio_mean(values, scores, self.study.run.level).map_err(|error| error.to_string())?;
         let effect = if self.study.subject.is_probability() {
             let per_unit = owned(estimate);
             KnobEffect::Probability { at: knob.at, per_percent: rescaled(&per_unit, 0.01 * knob.at), per_unit }
@@ -314,7 +314,7 @@ impl Run<'_> {
             first,
             replications: end - first,
             seed: self.seed,
-            threads: self.study.threads,
+            threads: self.study.run.threads,
             ..Ensemble::default()
         };
         let (program, question) = (&self.base.program, &self.base.question);
@@ -392,7 +392,7 @@ fn by_differences(
     watch: &TimeLimit<'_>,
 ) -> Result<SensitivityReport, StudyError> {
     let axes = &study.plan.axis;
-    let replications = study.replications.unwrap_or(FOR_DIFFERENCES);
+    let replications = study.run.replications.unwrap_or(FOR_DIFFERENCES);
     let groups = if study.measure == Measure::Mean { replications } else { GROUPS };
     let asker = study.asker(replications, groups);
     let mut points = vec![Point::base(axes.len())];

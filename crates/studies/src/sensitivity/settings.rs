@@ -1,12 +1,9 @@
 //! The settings of a sensitivity study.
 
-use std::num::NonZeroUsize;
-use std::time::Duration;
-
 use serde::{Deserialize, Serialize};
 
+use crate::ask::RunSettings;
 use crate::optimize::Measure;
-use crate::share::Share;
 use crate::subject::{LoadWarning, Subject};
 use crate::sweep::SweepPlan;
 
@@ -64,14 +61,7 @@ pub struct Sensitivity {
     pub by_transition: bool,
     /// Number of rows of points; none means 20 random walks, or 256 rows for Sobol's indices.
     pub rows: Option<u64>,
-    /// Number of replications of each point; none for the default of the method.
-    pub replications: Option<u64>,
-    /// Confidence level of all intervals, in (0, 1).
-    pub level: f64,
-    /// Number of threads; `None` is one per core.
-    pub threads: Option<NonZeroUsize>,
-    /// Wall time after which the study finishes with the complete rows.
-    pub max_time: Option<Duration>,
-    /// The share of the points or replications that this process runs. Default: all.
-    pub share: Share,
+    /// How the question is answered. The number of replications is that of each point; none for the default of the method. The seed is the
+    /// plan's.
+    pub(super) run: RunSettings,
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 
 use toml::Value;
 
-use crate::ask::{Asker, times, value_of};
+use crate::points::{Asker, times, value_of};
+use crate::ask::RunSettings;
 use crate::error::StudyError;
 use crate::estimate::{Measured, clopper_pearson};
 use crate::job_time::DeadlineSection;
@@ -20,7 +21,6 @@ use crate::sensitivity::response::{Response, one_at_a_time};
 use crate::sensitivity::settings::{GROUPS, Method, Sensitivity};
 use crate::sensitivity::sobol::{SobolRow, sobol_indices};
 use crate::sensitivity::{derivatives, design, rescaled};
-use crate::share::Share;
 use crate::sim::Ensemble;
 use crate::subject::{Loaded, NetGoal, Subject, as_number, load};
 use crate::sweep::{Axis, Point, Scale, Settings, SweepPlan};
@@ -57,14 +57,24 @@ impl Sensitivity {
 
     /// Sets the number of replications: of each point, or of the base for derivatives. Default: by the method.
     #[must_use]
-    pub fn replications(self, replications: u64) -> Self {
-        Self { replications: Some(replications), ..self }
+    pub fn replications(mut self, replications: u64) -> Self {
+        self.run.replications = Some(replications);
+        self
     }
 
     /// Sets the confidence level of all intervals, in (0, 1). Default 0.95.
     #[must_use]
-    pub fn level(self, level: f64) -> Self {
-        Self { level, ..self }
+    pub fn level(mut self, level: f64) -> Self {
+        self.run.level = level;
+        self
+    }
+
+    /// Sets how the question is answered; a seed replaces the plan's. With a limit of time, the study finishes with the complete rows.
+    #[must_use]
+    pub fn settings(mut self, run: RunSettings) -> Self {
+        self.plan.sweep.seed = run.seed.unwrap_or(self.plan.sweep.seed);
+        self.run = run;
+        self
     }
 
     /// Reads the job or net of a plan; file names are relative to `folder`.
@@ -140,11 +150,7 @@ impl Sensitivity {
             measure: Measure::Mean,
             by_transition: false,
             rows: None,
-            replications: None,
-            level: 0.95,
-            threads: None,
-            max_time: None,
-            share: Share::default(),
+            run: RunSettings::default(),
         }
     }
 
@@ -157,7 +163,7 @@ impl Sensitivity {
     /// the work.
     pub fn run(&self, watch: &dyn Watch) -> Result<SensitivityReport, StudyError> {
         self.check()?;
-        let watch = TimeLimit::new(watch, self.max_time);
+        let watch = TimeLimit::new(watch, self.run.max_time);
         let mut report = match self.method {
             Method::Derivatives => derivatives::find(self, &watch)?,
             _ => self.over_ranges(&watch)?,
@@ -178,11 +184,11 @@ impl Sensitivity {
         let base = Point::base(axes.len());
         let Some(deadline_s) = self.subject.number("job.deadline_s", axes, &base) else { return Ok(None) };
         let model = self.subject.model(axes, &base, seed).map_err(StudyError::Model)?;
-        let ensemble = Ensemble { replications: OF_BASE, seed, threads: self.threads, ..Ensemble::default() };
+        let ensemble = Ensemble { replications: OF_BASE, seed, threads: self.run.threads, ..Ensemble::default() };
         // the probability covers all runs, as quantiles do
         let Some(times) = times(&model, Measure::Quantile(0.5), &ensemble, watch)? else { return Ok(None) };
         let done = times.iter().filter(|time| **time <= deadline_s).count() as u64;
-        let simulated = clopper_pearson(done, times.len() as u64, self.level).ok().map(Measured::from);
+        let simulated = clopper_pearson(done, times.len() as u64, self.run.level).ok().map(Measured::from);
         Ok(Some(DeadlineSection::new(deadline_s, None, simulated)))
     }
 
@@ -225,7 +231,7 @@ impl Sensitivity {
             variance_s2: None,
             noise_s2: None,
             knobs: Vec::new(),
-            level: self.level,
+            level: self.run.level,
             rows: 0,
             points: 0,
             replications,
@@ -246,8 +252,8 @@ impl Sensitivity {
             replications,
             groups,
             seed: self.plan.sweep.seed,
-            threads: self.threads,
-            share: self.share.clone(),
+            threads: self.run.threads,
+            share: self.run.share.clone(),
         }
     }
 
@@ -259,14 +265,14 @@ impl Sensitivity {
             Method::Morris => (self.rows.unwrap_or(20), many.max(200)),
             _ => (self.rows.unwrap_or(256), many.max(32)),
         };
-        let replications = self.replications.unwrap_or(replications);
+        let replications = self.run.replications.unwrap_or(replications);
         if replications < GROUPS {
             return Err(StudyError::TooFewReplications { need: GROUPS });
         }
         // there are no rows to resample, so the noise is estimated from the differences of single replications
         let paired = self.method == Method::Each && self.measure == Measure::Mean;
         let asker = self.asker(replications, if paired { replications } else { GROUPS });
-        let bootstrap = Bootstrap { level: self.level, seed: asker.seed, ..Bootstrap::default() };
+        let bootstrap = Bootstrap { level: self.run.level, seed: asker.seed, ..Bootstrap::default() };
         match self.method {
             Method::Each => self.each(&asker, watch),
             Method::Morris => self.morris(&asker, rows, &bootstrap, watch),
@@ -288,9 +294,9 @@ impl Sensitivity {
         let Some(answers) = answers.first() else { return Ok(report) };
         report.rows = 1;
         report.points = answers.len() as u64;
-        report.value_s = Some(value_of(&answers[0], self.level)?);
+        report.value_s = Some(value_of(&answers[0], self.run.level)?);
         for (axis, pair) in asker.axes.iter().zip(answers[1..].chunks(2)) {
-            let between = |from, to| one_at_a_time(from, to, self.level);
+            let between = |from, to| one_at_a_time(from, to, self.run.level);
             let change_s = between(&pair[0], &pair[1])?;
             let (one, other) = (between(&answers[0], &pair[0])?, between(&answers[0], &pair[1])?);
             let ((from, to), (per_unit_s, per_percent_s)) = (ends(axis), rates(axis, &change_s));

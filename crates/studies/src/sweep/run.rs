@@ -1,12 +1,12 @@
 //! A sweep from the plan to the results: points, checks, the batch, the budget, and the destination of results.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use toml::Value;
 
+use crate::ask::RunSettings;
 use crate::error::{KeyProblem, StudyError};
 use crate::job_time::OwnRun;
 use crate::net::Net;
@@ -59,16 +59,9 @@ pub struct Sweep {
 /// Settings for running a sweep, and the destination of its results.
 #[derive(Clone, Debug)]
 pub struct SweepSettings {
-    /// Confidence level of all intervals, in (0, 1).
-    pub level: f64,
-    /// Number of threads; `None` is one per core.
-    pub threads: Option<NonZeroUsize>,
-    /// Wall time after which no new point starts.
-    pub max_time: Option<Duration>,
-    /// Backend of the points' replications; the base always runs on the CPU.
-    pub backend: Backend,
-    /// Part of the name of the GPU to use.
-    pub adapter: Option<String>,
+    /// How each point is answered. The plan has the seed and the number of replications; after the limit of time, no new point starts; the base
+    /// always runs on the CPU.
+    pub run: RunSettings,
     /// The shard of points to run.
     pub shard: Shard,
     /// Maximum number of points that this run adds to the results.
@@ -82,9 +75,7 @@ pub struct SweepSettings {
 impl Default for SweepSettings {
     /// Returns settings for all points on all cores, and on a GPU if it pays off, with 95% intervals and results in memory.
     fn default() -> Self {
-        let Batch { level, threads, backend, adapter, .. } = Batch::default();
-        let (max_time, max_points, output, resume) = (None, None, None, false);
-        Self { level, threads, max_time, backend, adapter, shard: Shard::WHOLE, max_points, output, resume }
+        Self { run: RunSettings::default(), shard: Shard::WHOLE, max_points: None, output: None, resume: false }
     }
 }
 
@@ -178,6 +169,14 @@ impl Sweep {
     #[must_use]
     pub fn replications(mut self, replications: u64) -> Self {
         self.plan.sweep.replications = replications;
+        self
+    }
+
+    /// Sets how the sweep is run; a seed replaces the plan's.
+    #[must_use]
+    pub fn settings(mut self, settings: SweepSettings) -> Self {
+        self.plan.sweep.seed = settings.run.seed.unwrap_or(self.plan.sweep.seed);
+        self.settings = settings;
         self
     }
 
@@ -303,7 +302,7 @@ impl Sweep {
         let mut named = self.plan.clone();
         named.sweep.budget_time_s = None;
         let (text, base) = (toml::to_string(&named)?, self.subject.text());
-        let mut header = Header::new(self.settings.shard, points, settings.seed, self.settings.level, text, base);
+        let mut header = Header::new(self.settings.shard, points, settings.seed, self.settings.run.level, text, base);
         let relative_error = settings.relative_error;
         header.budget = settings.budget_replications.map(|replications| Budget { replications, relative_error });
         header.own_run = self.own_run.clone();
@@ -328,17 +327,18 @@ impl Sweep {
             // with a budget, the rounds apply the relative error
             relative_error: settings.relative_error.filter(|_| self.budget().is_none()),
             seed: settings.seed,
-            level: self.settings.level,
-            threads: self.settings.threads,
+            level: self.settings.run.level,
+            threads: self.settings.run.threads,
             deadline: self
                 .settings
+                .run
                 .max_time
                 .into_iter()
                 .chain(budget_time)
                 .min()
                 .and_then(|wall| Instant::now().checked_add(wall)),
-            backend: self.settings.backend,
-            adapter: self.settings.adapter.clone(),
+            backend: self.settings.run.backend,
+            adapter: self.settings.run.adapter.clone(),
         }
     }
 
@@ -418,7 +418,7 @@ impl Run<'_> {
         let make = |point: &Point| {
             let (subject, axes) = (&self.sweep.subject, &self.sweep.plan.axis);
             // only nets run on a GPU, with the same numbers on the CPU
-            let model = match self.sweep.settings.backend {
+            let model = match self.sweep.settings.run.backend {
                 Backend::Auto => subject.model(axes, point, seed)?,
                 _ => subject.net_model(axes, point, seed)?,
             };

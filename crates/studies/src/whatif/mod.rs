@@ -11,16 +11,15 @@ mod nets;
 
 pub use nets::NetTimes;
 
-use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
+use crate::ask::RunSettings;
 use crate::cluster::{self, Comparison, Experiment, PolicyPlan, PolicyRuns, Replications, widest_change};
 use crate::error::StudyError;
 use crate::fit::{Replay, as_it_was_set, replay, usual_policies};
 use crate::job::Job;
 use crate::mapreduce::job_of;
 use crate::plan::{Asked, JobPlan, PlanError, Planning};
-use crate::share::Share;
 use crate::sim::Ensemble;
 use crate::trace::JobTrace;
 use crate::watch::{TimeLimit, Watch};
@@ -65,19 +64,9 @@ pub struct WhatIf {
     /// The policies. The replay of a log is always also run without a policy, and with the settings of
     /// the log.
     pub policies: Vec<PolicyPlan>,
-    /// Replications of each policy. None means 500 for a plan; for a log, as many as separate the policies, from 128 to
-    /// 500.
-    pub replications: Option<u64>,
-    /// Seed of all replications.
-    pub seed: u64,
-    /// Confidence level of all intervals, in (0, 1).
-    pub level: f64,
-    /// Number of threads; `None` is one per core.
-    pub threads: Option<NonZeroUsize>,
-    /// Wall time after which the study finishes with the replications so far.
-    pub max_time: Option<Duration>,
-    /// The share of the replications that this process runs. Default: all.
-    pub share: Share,
+    /// How the question is answered. The number of replications of each policy is 500 for a plan unless it is given; for a log, as many as
+    /// separate the policies, from 128 to 500.
+    pub run: RunSettings,
 }
 
 /// Policies that were compared.
@@ -129,34 +118,28 @@ impl WhatIf {
     }
 
     fn of(job: WhatIfJob, policies: Vec<PolicyPlan>) -> Self {
-        Self {
-            job,
-            policies,
-            replications: None,
-            seed: 0,
-            level: 0.95,
-            threads: None,
-            max_time: None,
-            share: Share::default(),
-        }
+        Self { job, policies, run: RunSettings::default() }
     }
 
     /// Sets the number of replications of each policy.
     #[must_use]
-    pub fn replications(self, replications: u64) -> Self {
-        Self { replications: Some(replications), ..self }
+    pub fn replications(mut self, replications: u64) -> Self {
+        self.run.replications = Some(replications);
+        self
     }
 
     /// Sets the seed of all replications. Default 0.
     #[must_use]
-    pub fn seed(self, seed: u64) -> Self {
-        Self { seed, ..self }
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.run.seed = Some(seed);
+        self
     }
 
     /// Sets the confidence level of all intervals, in (0, 1). Default 0.95.
     #[must_use]
-    pub fn level(self, level: f64) -> Self {
-        Self { level, ..self }
+    pub fn level(mut self, level: f64) -> Self {
+        self.run.level = level;
+        self
     }
 
     /// Replaces each policy by its variants.
@@ -212,18 +195,18 @@ impl WhatIf {
             _ => Vec::new(),
         };
         // an equal part of the time for the policies and for each net
-        let left = self.max_time.map(|most| most / (plans.len() as u32 + 1));
+        let left = self.run.max_time.map(|most| most / (plans.len() as u32 + 1));
         // a shard has no comparison, but still runs its share of the nets
         let compared = match self.compare(left, watch) {
             Err(StudyError::Part) => None,
             compared => Some(compared?),
         };
         let ensemble = Ensemble {
-            replications: self.replications.unwrap_or(MOST),
-            seed: self.seed,
-            threads: self.threads,
-            max_wall: self.max_time,
-            share: self.share.clone(),
+            replications: self.run.replications.unwrap_or(MOST),
+            seed: self.run.seed.unwrap_or(0),
+            threads: self.run.threads,
+            max_wall: self.run.max_time,
+            share: self.run.share.clone(),
             ..Ensemble::default()
         };
         let nets = nets::run_nets(plans, &ensemble, started, watch)?;
@@ -234,14 +217,14 @@ impl WhatIf {
     fn compare(&self, max_time: Option<Duration>, watch: &dyn Watch) -> Result<WhatIfOutcome, StudyError> {
         let started = Instant::now();
         let limit = TimeLimit::new(watch, max_time);
-        let mut planned = self.replications.unwrap_or(MOST);
+        let mut planned = self.run.replications.unwrap_or(MOST);
         let settings = Replications {
             first: 0,
             count: planned,
-            seed: self.seed,
-            threads: self.threads,
+            seed: self.run.seed.unwrap_or(0),
+            threads: self.run.threads,
             watch: &limit,
-            share: self.share.clone(),
+            share: self.run.share.clone(),
         };
         let (experiment, deadline_s) = match &self.job {
             WhatIfJob::Tasks(plan) => (Experiment::new(&self.tasks(plan), settings)?, plan.deadline_s),
@@ -253,8 +236,8 @@ impl WhatIf {
             }
         };
         let may_be_fewer =
-            matches!(self.job, WhatIfJob::Replayed(_)) && self.replications.is_none() && self.share.is_whole();
-        let is_known = |runs: &[PolicyRuns]| widest_change(runs, self.level).is_none_or(|widest| widest <= WELL_ENOUGH);
+            matches!(self.job, WhatIfJob::Replayed(_)) && self.run.replications.is_none() && self.run.share.is_whole();
+        let is_known = |runs: &[PolicyRuns]| widest_change(runs, self.run.level).is_none_or(|widest| widest <= WELL_ENOUGH);
         let mut go_on = |runs: &[PolicyRuns]| {
             let done = runs.first().map_or(0, |run| run.outcomes.len() as u64);
             watch.progress(done, planned);
@@ -265,13 +248,13 @@ impl WhatIf {
             !limit.stopped()
         };
         let runs = experiment.run(&mut go_on)?;
-        if self.share.is_part() {
+        if self.run.share.is_part() {
             return Err(StudyError::Part);
         }
         if runs.iter().any(|run| run.outcomes.is_empty()) {
             return Err(StudyError::NoReplication);
         }
-        let comparison = cluster::compare(&runs, self.level)?.with_deadline(&runs, deadline_s);
+        let comparison = cluster::compare(&runs, self.run.level)?.with_deadline(&runs, deadline_s);
         let without_spread = self.without_spread(&limit)?;
         Ok(WhatIfOutcome { comparison, planned, wall: started.elapsed(), without_spread, nets: Vec::new() })
     }
@@ -285,10 +268,10 @@ impl WhatIf {
         }
         let job = job_of(&plan.without_spread()).map_err(|error| StudyError::Model(error.to_string()))?;
         let settings =
-            Replications { count: STILL, seed: self.seed, threads: self.threads, watch, ..Replications::default() };
+            Replications { count: STILL, seed: self.run.seed.unwrap_or(0), threads: self.run.threads, watch, ..Replications::default() };
         let runs = Experiment::of_job(&job, &self.policies, settings).run(&mut |_| !watch.stopped())?;
         let is_complete = runs.iter().all(|run| run.outcomes.len() as u64 == STILL);
-        Ok(is_complete.then(|| cluster::compare(&runs, self.level)).transpose()?)
+        Ok(is_complete.then(|| cluster::compare(&runs, self.run.level)).transpose()?)
     }
 }
 

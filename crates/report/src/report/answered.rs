@@ -1,0 +1,119 @@
+//! Answers: a result, what its reader should know about it, and how the work ended.
+
+use crate::StudyError;
+use crate::answer::AnswerError;
+use crate::ask::{EstimatedJob, EstimatedWork};
+use crate::document::Document;
+use crate::job_time::{FittedModel, OwnRun};
+use crate::optimize::{self, OptimizeOutcome, OptimizePlan, SizingOutcome};
+use crate::report::fit::fit_report;
+use crate::report::fit_job::fit_jobs_report;
+use crate::report::job::estimate_report;
+use crate::report::optimize::{OptimizeReport, optimize_report, sizing_report};
+use crate::report::read::AnyReport;
+use crate::report::stages::stages_report;
+
+/// The answer to a question, the same for the command line, the page and Python.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The result.
+    pub result: AnyReport,
+    /// What a reader should know besides the result: warnings about the question, and advice. One line each.
+    pub notes: Vec<String>,
+    /// Time of each replication that finished \[s\], in the order of the replications; none unless the question asks for them.
+    pub times_s: Option<Vec<f64>>,
+    /// The plan that a fit has made, as text.
+    pub plan: Option<String>,
+    /// How the work ended.
+    pub end: End,
+}
+
+/// How the work on a question ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum End {
+    /// It is complete.
+    #[default]
+    Complete,
+    /// It was stopped; the result consists of what was known by then.
+    Stopped,
+    /// The answer is no: no configuration meets the deadline, or a formula does not hold.
+    No,
+}
+
+impl Answer {
+    /// Returns the answer of complete work, without notes.
+    pub fn new(result: impl Into<AnyReport>) -> Self {
+        Self { result: result.into(), notes: Vec::new(), times_s: None, plan: None, end: End::Complete }
+    }
+
+    /// Returns the same answer for work that was stopped, if `stopped` is true.
+    #[must_use]
+    pub fn unless_stopped(self, stopped: bool) -> Self {
+        Self { end: if stopped { End::Stopped } else { self.end }, ..self }
+    }
+
+    /// Returns the document of the result: text, page, tables and pictures.
+    pub fn document(&self) -> Document<'_> {
+        self.result.document()
+    }
+
+    /// Returns the answer to an estimate of a planned job.
+    ///
+    /// ```
+    /// use tailspn_jobs::plan::JobPlan;
+    /// use tailspn_report::report::Answer;
+    /// use tailspn_studies::ask::EstimateJob as _;
+    ///
+    /// let answer = Answer::of_job(&JobPlan::default().estimation().replications(100).run()?)?;
+    /// assert!(answer.document().text().contains("Job time"));
+    /// # Ok::<(), tailspn_studies::StudyError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`estimate_report`].
+    pub fn of_job(job: &EstimatedJob) -> Result<Self, AnswerError> {
+        let result: AnyReport = match &job.work {
+            EstimatedWork::Phases(plan, found) => {
+                let mut report = estimate_report(plan, found, job.level)?;
+                report.add_cost(job.wall);
+                report.into()
+            }
+            EstimatedWork::Stages(plan, found) => stages_report(plan, found, job.level).into(),
+        };
+        Ok(Self { notes: job.notes(), ..Self::new(result) }.unless_stopped(job.is_partial()))
+    }
+
+    /// Returns the answer to a fit, with the fitted plan. Intervals have confidence `level`.
+    ///
+    /// # Errors
+    ///
+    /// A plan that cannot be written out.
+    pub fn of_fit(model: &FittedModel, level: f64) -> Result<Self, StudyError> {
+        let answer = match model {
+            FittedModel::Stages(fitted, own_run) => Self::new(fit_report(fitted, own_run, level)),
+            FittedModel::Jobs(all, checked, own_run) => Self::new(fit_jobs_report(all, checked, own_run)),
+        };
+        Ok(Self { plan: Some(model.plan_text()?), ..answer })
+    }
+
+    /// Returns the answer to a search for the cheapest size of a job.
+    pub fn of_sizing(found: &SizingOutcome, own_run: Option<OwnRun>) -> Self {
+        let answer = Self::new(OptimizeReport { own_run, ..sizing_report(found) });
+        Self { end: end_of(&found.outcome), ..answer }
+    }
+
+    /// Returns the answer to a search for the cheapest configuration of a plan.
+    pub fn of_search(plan: &OptimizePlan, found: &OptimizeOutcome, own_run: Option<OwnRun>) -> Self {
+        Self { end: end_of(found), ..Self::new(OptimizeReport { own_run, ..optimize_report(plan, found) }) }
+    }
+}
+
+/// Returns how a search ended.
+fn end_of(found: &OptimizeOutcome) -> End {
+    match found.found.answer {
+        optimize::Answer::Cheapest(_) | optimize::Answer::Meets(_) => End::Complete,
+        optimize::Answer::None | optimize::Answer::Undecided => End::No,
+        optimize::Answer::Stopped => End::Stopped,
+    }
+}

@@ -1,0 +1,21 @@
+//! Questions about jobs and nets, and how they are answered. The command line, the page and Python ask through the same types.
+//!
+//! ```text
+//! JobPlan with options ──▶ Estimation ──┐
+//!                                       ├──▶ run(watch) ──▶ typed answer ──▶ report
+//! RunSettings (seed, precision, limits) ┘
+//! ```
+//!
+//! | question | file |
+//! |---|---|
+//! | how any question is answered: random numbers, precision, machine, limits | `run` |
+//! | how long a planned job takes | `estimate` |
+//! | whether a plan may answer at all: the check on its own runs | `proof` |
+
+mod estimate;
+mod proof;
+mod run;
+
+pub use estimate::{EstimateJob, EstimatedJob, EstimatedWork, Estimation, net_of_stages};
+pub use proof::Proof;
+pub use run::RunSettings;
