@@ -56,7 +56,8 @@ impl Ask for EstimateArgs {
             may_write(path, self.force)?;
         }
         let proof = Proof { is_needed: self.speculation.is_some(), is_trusted: self.trust.trust_misfit };
-        let mut estimation = plan.estimation().method(self.method.of_job()).settings(self.settings(terminal)).proof(proof);
+        let mut estimation =
+            plan.estimation().method(self.method.of_job()).settings(self.settings(terminal)).proof(proof);
         if self.no_fold {
             estimation = estimation.unfolded();
         }

@@ -73,12 +73,7 @@ fn measure(args: &OptimizeArgs) -> Option<Measure> {
 }
 
 /// Searches the sizes of a job.
-fn size(
-    job: JobPlan,
-    text: Option<&PlanText>,
-    args: &OptimizeArgs,
-    terminal: &Terminal,
-) -> Result<Answer, Failure> {
+fn size(job: JobPlan, text: Option<&PlanText>, args: &OptimizeArgs, terminal: &Terminal) -> Result<Answer, Failure> {
     if let JobPlan::Tasks(_) = job {
         return Err(only_whatif(&job, "optimize"));
     }

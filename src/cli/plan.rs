@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use tailspn::cluster::PolicyPlan;
-use tailspn::plan::{JobPlan, Loaded, PlanError, PlanOption, PlanProblem, PlanWarning, Planning as _, ProblemKind, Work};
+use tailspn::plan::{
+    JobPlan, Loaded, PlanError, PlanOption, PlanProblem, PlanWarning, Planning as _, ProblemKind, Work,
+};
 
 use crate::cli::exit::Exit;
 use crate::cli::load::read_bytes;

@@ -30,11 +30,7 @@ const DETECTOR: [&str; 8] = ["r", "p", "dl", "ut", "fake", "alarm", "slow", "slo
 /// Parses Spark's settings, or the settings of a detector.
 pub(crate) fn copies(text: &str) -> Result<Copies, String> {
     let key = text.split_once('=').map_or("", |(key, _)| key.trim());
-    if DETECTOR.contains(&key) {
-        speculation(text).map(Copies::Detector)
-    } else {
-        spark_speculation(text)
-    }
+    if DETECTOR.contains(&key) { speculation(text).map(Copies::Detector) } else { spark_speculation(text) }
 }
 
 /// Parses `KEY=VALUE,...` of a detector; missing keys keep their defaults.

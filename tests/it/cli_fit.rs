@@ -3,8 +3,8 @@
 use std::io::Read as _;
 
 use flate2::read::GzDecoder;
-use tailspn::plan::JobPlan;
 use tailspn::ask::{EstimateJob as _, EstimatedJob};
+use tailspn::plan::JobPlan;
 use tailspn::report::{Answer, AnyReport, Report as _, read_json};
 
 use crate::cli::{assert_shown, data, shown, tool};

@@ -354,7 +354,8 @@ mod tests {
     fn a_question_becomes_a_command_that_a_shell_leaves_alone() {
         let values = [("input-size", " 20GB "), ("workers", "small=3, large=1"), ("deadline", "")];
         let values: Values = values.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
-        let asked = |reps, seed| Question { plan: None, options: Values::new(), reps, first: false, seed, pinned: None };
+        let asked =
+            |reps, seed| Question { plan: None, options: Values::new(), reps, first: false, seed, pinned: None };
         let job = Job::of_plan(Path::new("it's mine.toml"));
         assert_eq!(
             job.command(&asked(Some(200), Some(7)), &values),

@@ -165,7 +165,9 @@ fn remaining_by_plans(log: &Log, call: &Arc<Call>, fitted: Option<String>) -> Re
     let mut note = None;
     for plan in fitted.into_iter().chain(given) {
         let found = match plan {
-            Ok(JobPlan::Stages(plan)) => rest(log, Some(&plan), call).map_err(|(_, refusal)| refusal.message().to_owned()),
+            Ok(JobPlan::Stages(plan)) => {
+                rest(log, Some(&plan), call).map_err(|(_, refusal)| refusal.message().to_owned())
+            }
             Ok(other) => Err(format!("`remaining` cannot use a plan of {}", other.described_by())),
             Err(error) => Err(error),
         };

@@ -29,12 +29,14 @@
 //! |---|---|
 //! | document, figures, the trait | `mod` |
 //! | a number with its uncertainty, unit, digits and position | `number` |
+//! | the first paragraph | `paragraph` |
 //! | tables, columns, cells | `table` |
 //! | results compared | `compare` |
 //! | parts that several kinds share | `parts` |
 
 pub(crate) mod compare;
 mod number;
+mod paragraph;
 pub(crate) mod parts;
 mod table;
 
@@ -44,6 +46,7 @@ use crate::report::{Picture, PlotError};
 
 pub use crate::render::Report;
 pub use number::Number;
+pub use paragraph::{Paragraph, Topic};
 pub use table::{Cell, Column, Form, Show, Table};
 
 /// One result, or a comparison of several.
@@ -55,12 +58,16 @@ pub struct Document<'a> {
     pub title: String,
     /// The question that the result answers, as a noun phrase.
     pub question: String,
-    /// The answer, in a sentence or two.
-    pub answer: Vec<Piece>,
+    /// The answer, in a sentence or two, with the check of the plan, where the time goes, and what is assumed.
+    pub answer: Paragraph,
     /// Limitations of the answer: partial results, omissions, assumptions.
     pub remarks: Vec<String>,
     /// Tables, figures and paragraphs, in the order of reading.
     pub blocks: Vec<Block<'a>>,
+    /// Number of the block that lists what would change the answer, if there is one.
+    pub changes: Option<usize>,
+    /// Commands that answer the next questions.
+    pub next: Vec<String>,
     /// The plan as text; empty without a plan.
     pub plan: String,
     /// Origin of the numbers: names and values.
@@ -203,6 +210,20 @@ impl<'a> Document<'a> {
     pub fn table(&mut self, table: Table) {
         if !table.rows.is_empty() {
             self.blocks.push(Block::Table(table));
+        }
+    }
+
+    /// Adds the table of what would change the answer, if it has rows.
+    pub(crate) fn add_changes(&mut self, table: Table) {
+        self.changes = (!table.rows.is_empty()).then_some(self.blocks.len());
+        self.table(table);
+    }
+
+    /// Returns the table of what would change the answer.
+    pub fn changes_table(&self) -> Option<&Table> {
+        match self.changes.and_then(|number| self.blocks.get(number)) {
+            Some(Block::Table(table)) => Some(table),
+            _ => None,
         }
     }
 

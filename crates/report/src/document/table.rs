@@ -98,6 +98,15 @@ impl Cell {
         Self::Text { text: text.into(), key: None, prose: true }
     }
 
+    /// Returns the cell in a sentence.
+    pub(crate) fn in_words(&self) -> String {
+        match self {
+            Self::Empty => String::new(),
+            Self::Text { text, .. } => text.clone(),
+            Self::Number(number) => number.in_words(),
+        }
+    }
+
     /// Returns true if the cell contains text or is empty.
     pub(crate) fn is_text(&self) -> bool {
         !matches!(self, Self::Number(_))

@@ -211,21 +211,16 @@ fn cards(table: &Table, look: &Look) -> String {
     let mut text = String::new();
     let titles = table.columns.iter().skip(1).map(|column| column.header().width()).max().unwrap_or(0);
     for row in table.shown_rows(look.rows).0 {
-        let words = |cell: &Cell| match cell {
-            Cell::Empty => String::new(),
-            Cell::Text { text, .. } => text.clone(),
-            Cell::Number(number) => number.in_words(),
-        };
         let mut cells = row.iter().zip(&table.columns).filter(|(cell, column)| {
             **cell != Cell::Empty && (column.show != Show::Csv) && (column.show != Show::Detail || look.detail)
         });
         if let Some((name, _)) = cells.next() {
-            text += &look.heading(&look.words(&words(name)));
+            text += &look.heading(&look.words(&name.in_words()));
         }
         for (cell, column) in cells {
             let indent = " ".repeat(titles + 2 * GAP);
             let title = format!("{:GAP$}{:titles$}{:GAP$}", "", column.header(), "");
-            let prose = lines(&look.words(&words(cell)), look.columns() - indent.len());
+            let prose = lines(&look.words(&cell.in_words()), look.columns() - indent.len());
             for (i, line) in prose.iter().enumerate() {
                 text += &format!("{}{line}\n", if i == 0 { &title } else { &indent });
             }

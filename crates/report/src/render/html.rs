@@ -138,7 +138,7 @@ fn head(document: &Document<'_>) -> Markup {
             h2 { (document.title) }
             p.question { (prose(&document.question)) }
             @if !document.answer.is_empty() {
-                p.answer { @for piece in &document.answer { (piece_of(piece)) } }
+                p.answer { @for piece in document.answer.pieces() { (piece_of(piece)) } }
             }
             @for remark in &document.remarks { p.remark { (prose(&capitalised(remark))) } }
         }
@@ -363,6 +363,7 @@ fn data_uri(svg: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::Topic;
 
     #[test]
     fn hostile_text_stays_text() {
@@ -372,7 +373,7 @@ mod tests {
         section.plan = hostile.to_owned();
         section.remarks.push(hostile.to_owned());
         section.provenance.push([hostile.to_owned(), hostile.to_owned()]);
-        section.answer.push(hostile.into());
+        section.answer.say(Topic::Answer, [hostile.into()]);
         section.table(Table::new(hostile, hostile, [hostile]).row([hostile.into()]));
         section.blocks.push(Block::Text(vec![hostile.into()]));
         let html = html(&[Part { document: section, net: None }]).unwrap();
@@ -384,7 +385,7 @@ mod tests {
     fn backticks_mark_code_in_prose_and_stay_in_names() {
         let mut document = Document { question: "Does `a < b` hold?".to_owned(), ..Document::default() };
         document.remarks.push("an odd ` stays".to_owned());
-        document.answer.push("Set `x`.".into());
+        document.answer.say(Topic::Answer, ["Set `x`.".into()]);
         let table = Table::new("", "See `y`.", ["about", "note"]).row(["`name`".into(), Cell::prose("Use `z`.")]);
         document.table(table);
         let html = html(&[Part { document, net: None }]).unwrap();

@@ -10,7 +10,7 @@ use crate::report::count;
 /// Returns the document as Markdown; figures as text, if they have that form.
 pub fn markdown(document: &Document<'_>, look: &Look) -> String {
     let mut parts = vec![format!("## {}\n", escaped(&document.title)), paragraph(&document.question)];
-    parts.push(paragraph(&sentence(&document.answer)));
+    parts.push(paragraph(&sentence(document.answer.pieces())));
     parts.extend(document.remarks.iter().map(|remark| format!("> **Note:** {}\n", prose(remark))));
     for block in &document.blocks {
         parts.push(match block {

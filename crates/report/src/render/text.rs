@@ -39,7 +39,7 @@ fn head(document: &Document<'_>, look: &Look) -> String {
         text += &look.heading(&look.words(&document.title));
     }
     text += &wrapped(&document.question, look, "");
-    text += &wrapped(&sentence(&document.answer), look, "");
+    text += &wrapped(&sentence(document.answer.pieces()), look, "");
     for remark in &document.remarks {
         text += &wrapped(&format!("Note: {remark}"), look, "  ");
     }
@@ -47,12 +47,12 @@ fn head(document: &Document<'_>, look: &Look) -> String {
 }
 
 /// Returns the words of a sentence, with the intervals of its numbers.
-pub(crate) fn sentence(pieces: &[Piece]) -> String {
+pub(crate) fn sentence<'p>(pieces: impl IntoIterator<Item = &'p Piece>) -> String {
     let words = |piece: &Piece| match piece {
         Piece::Text(text) => text.clone(),
         Piece::Number(number) => number.in_words(),
     };
-    pieces.iter().map(words).collect()
+    pieces.into_iter().map(words).collect()
 }
 
 fn table_text(table: &Table, look: &Look) -> Option<String> {
@@ -92,7 +92,7 @@ mod tests {
         let table = Table::new("Times", "", columns).level(0.95);
         let mut document = Document {
             title: "a job".to_owned(),
-            answer: vec!["It takes ".into(), number(50.0).into(), ".".into()],
+            answer: vec!["It takes ".into(), number(50.0).into(), ".".into()].into(),
             remarks: vec!["the run was stopped early".to_owned()],
             provenance: vec![["seed".to_owned(), "7".to_owned()]],
             ..Document::default()

@@ -3,7 +3,7 @@
 use crate::StudyError;
 use crate::answer::AnswerError;
 use crate::ask::{EstimatedJob, EstimatedWork};
-use crate::document::Document;
+use crate::document::{Cell, Document, Topic};
 use crate::job_time::{FittedModel, OwnRun};
 use crate::optimize::{self, OptimizeOutcome, OptimizePlan, SizingOutcome};
 use crate::report::fit::fit_report;
@@ -26,6 +26,24 @@ pub struct Answer {
     pub plan: Option<String>,
     /// How the work ended.
     pub end: End,
+}
+
+/// What an answer says, in the order in which people read: the same six parts for every question. A part that an answer does not have is
+/// empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Blocks {
+    /// The answer, in a sentence or two.
+    pub answer: String,
+    /// Whether the model reproduces the runs that it was made from.
+    pub own_run: String,
+    /// Where the time goes.
+    pub parts: String,
+    /// What would change the answer, one change each.
+    pub changes: Vec<String>,
+    /// What is assumed in place of measurements.
+    pub assumed: String,
+    /// Commands that answer the next questions.
+    pub next: Vec<String>,
 }
 
 /// How the work on a question ended.
@@ -55,6 +73,27 @@ impl Answer {
     /// Returns the document of the result: text, page, tables and pictures.
     pub fn document(&self) -> Document<'_> {
         self.result.document()
+    }
+
+    /// Returns what the answer says, part by part.
+    pub fn blocks(&self) -> Blocks {
+        let document = self.result.document();
+        let about = |topic| document.answer.about(topic);
+        let changes = document.changes_table().map(|table| {
+            let row = |row: &Vec<Cell>| {
+                let texts: Vec<String> = row.iter().filter(|cell| **cell != Cell::Empty).map(Cell::in_words).collect();
+                texts.join(", ")
+            };
+            table.rows.iter().map(row).collect()
+        });
+        Blocks {
+            answer: about(Topic::Answer),
+            own_run: about(Topic::OwnRun),
+            parts: about(Topic::Where),
+            changes: changes.unwrap_or_default(),
+            assumed: about(Topic::Assumed),
+            next: document.next,
+        }
     }
 
     /// Returns the answer to an estimate of a planned job.
@@ -115,5 +154,29 @@ fn end_of(found: &OptimizeOutcome) -> End {
         optimize::Answer::Cheapest(_) | optimize::Answer::Meets(_) => End::Complete,
         optimize::Answer::None | optimize::Answer::Undecided => End::No,
         optimize::Answer::Stopped => End::Stopped,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::JobPlan;
+
+    #[test]
+    fn an_estimate_says_where_the_time_goes_and_what_would_change_it() {
+        use crate::ask::EstimateJob as _;
+        let job = JobPlan::default().estimation().replications(64).run().unwrap();
+        let answer = Answer::of_job(&job).unwrap();
+        let blocks = answer.blocks();
+        assert!(blocks.answer.contains(" s"), "{blocks:?}");
+        assert_eq!(blocks.own_run, "Not checked: the plan has no run to prove it on.");
+        assert!(blocks.parts.contains('%') && blocks.assumed.starts_with("Assumed: "), "{blocks:?}");
+        assert!(!blocks.changes.is_empty() && blocks.changes.iter().all(|change| change.contains(" s")), "{blocks:?}");
+        // the parts make up the paragraph that is printed
+        let text = answer.document().text().replace('\n', " ");
+        for part in [&blocks.answer, &blocks.own_run, &blocks.parts, &blocks.assumed] {
+            let words: Vec<&str> = part.split_whitespace().take(3).collect();
+            assert!(text.contains(&words.join(" ")), "{part}: {text}");
+        }
     }
 }

@@ -148,7 +148,7 @@ impl Report for CheckReport {
             kind: "check of a net",
             title: if self.name.is_empty() { "A net without a name".to_owned() } else { self.name.clone() },
             question: format!("Problems of the net (format {}), and the engines that can run it.", self.dialect),
-            answer: vec![format!("{engine} A trial run {}.", self.trial).into()],
+            answer: vec![format!("{engine} A trial run {}.", self.trial).into()].into(),
             remarks: self.remarks.clone(),
             ..Document::default()
         };

@@ -27,7 +27,7 @@ impl Report for ComparisonReport {
             kind: "comparison",
             title: format!("{} and {}", side_name(a), side_name(b)),
             question: format!("Differences between these {what}."),
-            answer: parts.answer(),
+            answer: parts.answer().into(),
             remarks: self.notes.clone(),
             ..Document::default()
         };

@@ -1,6 +1,6 @@
 //! The probability that a job finishes by a deadline.
 
-use crate::document::{Cell, Column, Document, Number, Table};
+use crate::document::{Cell, Column, Document, Number, Table, Topic};
 use crate::estimate::Measured;
 use crate::job_time::{DeadlineSection, LateSection};
 use crate::report::number::{counted, plain};
@@ -24,7 +24,7 @@ pub(super) fn add_deadline(document: &mut Document<'_>, section: Option<&Deadlin
         let Some(probability) = probability else { continue };
         if row.len() == 1 {
             let words = format!(" The probability of finishing within {deadline} s is ");
-            document.answer.extend([words.into(), chance(at, probability).into(), ".".into()]);
+            document.answer.say(Topic::Answer, [words.into(), chance(at, probability).into(), ".".into()]);
         }
         columns.push(Column::new(name).unit("%").key(key));
         row.push(chance(at, probability).into());
@@ -46,7 +46,7 @@ fn add_late(document: &mut Document<'_>, deadline_s: f64, late: &LateSection, le
     let deadline = plain(deadline_s);
     let probability = || Number::measured("/deadline/late/probability", &late.probability, "");
     let words = format!(" By splitting, the probability of finishing after {deadline} s is ");
-    document.answer.extend([words.into(), probability().into(), ".".into()]);
+    document.answer.say(Topic::Answer, [words.into(), probability().into(), ".".into()]);
     let caption = format!(
         "Splitting on {}: {} walks on each, {} batches. Few replications finish this late.",
         counted(late.levels as u64, "level"),

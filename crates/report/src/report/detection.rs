@@ -450,7 +450,7 @@ impl Report for DetectionReport {
             kind: "detectors on a run",
             title,
             question: "The stragglers that each detector would have found, and when.".to_owned(),
-            answer: self.answer(),
+            answer: self.answer().into(),
             remarks: self.notes.clone(),
             ..Document::default()
         };

@@ -56,7 +56,7 @@ impl Report for DevicesReport {
         let mut document = Document {
             kind: "graphics adapters",
             title: "Graphics adapters".to_owned(),
-            answer: vec![format!("`auto` uses {name}: {}.", self.auto_reason.trim_end_matches('.')).into()],
+            answer: vec![format!("`auto` uses {name}: {}.", self.auto_reason.trim_end_matches('.')).into()].into(),
             remarks: self.adapters.iter().filter_map(|row| row.fault.clone()).collect(),
             ..Document::default()
         };

@@ -24,7 +24,7 @@ impl Report for DiagnosisReport {
             kind: "diagnosis",
             title: self.subject.clone(),
             question: "Slow tasks, their causes, and remedies.".to_owned(),
-            answer: self.answer(),
+            answer: self.answer().into(),
             ..Document::default()
         };
         if self.partial {

@@ -19,7 +19,7 @@ impl Report for ExplorationReport {
             kind: "markings of a net without time",
             title: self.net.title(),
             question: format!("Behaviour of the net without time. The net has {}.", self.net.size()),
-            answer: answer(self, &findings),
+            answer: answer(self, &findings).into(),
             remarks: remarks(self),
             provenance: [("tailspn", self.version.to_string()), ("fires next", order.to_owned())]
                 .map(|(name, value)| [name.to_owned(), value])

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::document::parts::{cut, notes_table};
-use crate::document::{Column, Document, Figure, Number, Piece, Report, Table};
+use crate::document::{Column, Document, Figure, Number, Paragraph, Piece, Report, Table, Topic};
 use crate::estimate::Measured;
 use crate::fit::{FittedRun, FittedStage, FittedStages};
 use crate::job_time::OwnRun;
@@ -137,11 +137,12 @@ impl FitReport {
     }
 
     /// Returns the size of the fit, the least certain stage, and the spread between runs.
-    fn answer(&self) -> Vec<Piece> {
+    fn answer(&self) -> Paragraph {
         let tasks = self.stages.iter().map(|stage| stage.tasks).fold(0, usize::saturating_add);
         let counts = [(self.stages.len(), "stage"), (tasks, "task"), (self.runs.len(), "run")];
         let [stages, tasks, runs] = counts.map(|(number, noun)| counted(number as u128, noun));
-        let mut pieces = with_own_run(Some(&self.own_run), vec![format!("{stages} with {tasks} in {runs}.").into()]);
+        let mut answer = with_own_run(Some(&self.own_run), vec![format!("{stages} with {tasks} in {runs}.").into()]);
+        let mut pieces: Vec<Piece> = Vec::new();
         let width = |stage: &FitStageRow| stage.warm_s.half_width().unwrap_or(0.0) / stage.warm_s.value;
         let sized = self.stages.iter().enumerate().filter(|(_, stage)| stage.warm_s.value > 0.0);
         if let Some((i, stage)) = sized.max_by(|(_, a), (_, b)| width(a).total_cmp(&width(b))) {
@@ -164,7 +165,8 @@ impl FitReport {
         pieces.push(" Whole runs differ by ".into());
         pieces.push(Number::new("/run_sigma", self.run_sigma, "").rounded(0.01).percent().into());
         pieces.push(format!(" (standard deviation of the logarithm, {freedom} degrees of freedom).").into());
-        pieces
+        answer.say(Topic::Answer, pieces);
+        answer
     }
 
     fn times(&self) -> Figure<'_> {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::document::parts::notes_table;
-use crate::document::{Column, Document, Number, Piece, Report, Table};
+use crate::document::{Column, Document, Number, Paragraph, Piece, Report, Table};
 use crate::fit::{FittedJob, FittedJobs};
 use crate::job_time::{CheckedFit, OwnRun};
 use crate::mapreduce::Plan;
@@ -161,7 +161,7 @@ impl FitJobReport {
         format!("{} of the plan from {}", counted(self.values.len() as u128, "value"), self.id)
     }
 
-    fn answer(&self) -> Vec<Piece> {
+    fn answer(&self) -> Paragraph {
         let found = if self.jobs.is_empty() { self.answer_of_one() } else { self.answer_of_several() };
         with_own_run(Some(&self.own_run), found)
     }

@@ -3,7 +3,7 @@
 use crate::document::parts::{
     TimeFound, add_times, ends, partial, provenance_rows, rows_table, seconds_text, times_table, wall,
 };
-use crate::document::{Cell, Column, Document, Figure, Number, Report, Show, Table};
+use crate::document::{Cell, Column, Document, Figure, Number, Paragraph, Report, Show, Table, Topic};
 use crate::estimate::Measured;
 use crate::mapreduce::MEASURED;
 use crate::report::bar_rows::BarRow;
@@ -11,8 +11,9 @@ use crate::report::critical_bar::critical_bar;
 use crate::report::deadline::add_deadline;
 use crate::report::explained::{TimePart, changes_table, slots_table, where_it_goes};
 use crate::report::job::{JobReport, PhaseRow};
+use crate::report::next_run::NextRun;
 use crate::report::number::{count, counted, plain};
-use crate::report::own_run::with_own_run;
+use crate::report::own_run::{sentence, warning};
 use crate::report::times::Times;
 
 impl Report for JobReport {
@@ -33,20 +34,20 @@ impl Report for JobReport {
                 counted(job.workers, "worker"),
                 if job.slots { ", with tasks that wait for slots" } else { ", without slots" }
             ),
-            answer: best.map(|time| time.answer("the runs")).unwrap_or_default(),
+            answer: answer(self, best),
             headline: best.map(TimeFound::headline),
             plan: self.plan.clone(),
             provenance: provenance(self),
             ..Document::default()
         };
-        add_proved(self, &mut document);
+        document.table(self.next_run.as_ref().map(NextRun::table).unwrap_or_default());
         add_deadline(&mut document, self.deadline.as_ref(), self.level);
-        document.answer.extend(self.assumed.sentence(MEASURED.len()));
+        document.answer.say(Topic::Assumed, self.assumed.sentence(MEASURED.len()));
         document.remarks.extend(partial(self.partial, self.replications));
         document.remarks.extend(self.no_analytic.iter().map(|why| format!("There is no closed form: {why}.")));
         document.remarks.extend(self.no_critical.iter().map(|why| format!("There is no critical path: {why}.")));
         document.figure(critical(self));
-        document.table(changes_table(&self.changes, self.level));
+        document.add_changes(changes_table(&self.changes, self.level));
         document.figure(waterfall(self));
         let methods = [
             exact.as_ref().map(|time| ("exact", "job_time_analytic", time)),
@@ -73,17 +74,25 @@ impl Report for JobReport {
     }
 }
 
-/// Completes the answer: a misfit comes first, and where the time goes and the check of the plan follow.
-fn add_proved(report: &JobReport, document: &mut Document<'_>) {
-    document.answer.extend(where_it_goes(parts(report)));
-    if report.own_run.is_misfit() && report.next_run.is_some() {
-        // times of typical runs have intervals that are too narrow
-        document.answer.clear();
-    }
+/// Returns the answer: a misfit comes first; where the time goes and the check of the plan follow.
+fn answer(report: &JobReport, best: Option<&TimeFound>) -> Paragraph {
+    let mut paragraph = Paragraph::default();
+    paragraph.say(Topic::OwnRun, warning(&report.own_run));
+    let mut typical = best.map(|time| time.answer("the runs")).unwrap_or_default();
+    let mut parts = where_it_goes(parts(report));
     if let Some(next) = &report.next_run {
-        next.add_to(document);
+        paragraph.say(Topic::Answer, next.answer());
+        if report.own_run.is_misfit() {
+            // times of typical runs have intervals that are too narrow
+            (typical, parts) = (Vec::new(), Vec::new());
+        } else if !typical.is_empty() || !parts.is_empty() {
+            paragraph.say(Topic::Answer, [" Of typical runs, ".into()]);
+        }
     }
-    document.answer = with_own_run(Some(&report.own_run), std::mem::take(&mut document.answer));
+    paragraph.say(Topic::Answer, typical);
+    paragraph.say(Topic::Where, parts);
+    paragraph.say(Topic::OwnRun, sentence(&report.own_run));
+    paragraph
 }
 
 /// Returns the parts of the job time, for a sentence.

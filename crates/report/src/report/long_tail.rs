@@ -162,7 +162,7 @@ impl Report for WatchReport<'_> {
             number("flagged", flagged),
             " flagged".into(),
         ];
-        Document { kind: "end of watching", answer, ..Document::default() }
+        Document { kind: "end of watching", answer: answer.into(), ..Document::default() }
     }
 
     /// Returns the counts as one line of JSON, like the flags before it.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::document::{Cell, Column, Document, Number, Piece, Table};
+use crate::document::{Cell, Column, Number, Piece, Table};
 use crate::report::number::{plain, quantile_name};
 use crate::report::points::QUANTILES;
 use crate::runs::{JobTimes, RunSpread};
@@ -47,14 +47,13 @@ impl NextRun {
         }
     }
 
-    /// Puts the prediction before the results for typical runs.
-    pub(super) fn add_to(&self, document: &mut Document<'_>) {
-        let mut answer = prediction("/next_run", self.prediction_level, self.prediction_s, self.median_s);
-        if !document.answer.is_empty() {
-            answer.push(" Of typical runs, ".into());
-            answer.append(&mut document.answer);
-        }
-        document.answer = answer;
+    /// Returns the prediction in words.
+    pub(super) fn answer(&self) -> Vec<Piece> {
+        prediction("/next_run", self.prediction_level, self.prediction_s, self.median_s)
+    }
+
+    /// Returns the table of the quantiles.
+    pub(super) fn table(&self) -> Table {
         let note = format!(
             "Whole runs differ by {:.0}% (`[run]` of the plan). The other tables and pictures are of typical runs.",
             100.0 * self.run_sigma
@@ -62,7 +61,7 @@ impl NextRun {
         let columns = [Column::new(""), Column::new("time").unit("s").key("next_run")];
         let mut table = Table::new("Job time of the next run", note, columns);
         table.rows = quantile_rows("/next_run", &self.quantiles);
-        document.table(table);
+        table
     }
 }
 

@@ -1,6 +1,6 @@
 //! The check of a plan on the runs that it was fitted to, which every answer begins or ends with.
 
-use crate::document::{Number, Piece};
+use crate::document::{Number, Paragraph, Piece, Topic};
 use crate::job_time::{OwnRun, OwnRunVerdict, ReproducedRun, Said};
 use crate::report::number::counted;
 
@@ -10,12 +10,13 @@ fn time(at: String, seconds: f64) -> Piece {
 }
 
 /// Returns an answer with the check of the plan that it rests on, if there is one: a misfit stands before it, a success after it.
-pub(super) fn with_own_run(found: Option<&OwnRun>, answer: Vec<Piece>) -> Vec<Piece> {
-    let Some(found) = found else { return answer };
-    let mut pieces = warning(found);
-    pieces.extend(answer);
-    pieces.extend(sentence(found));
-    pieces
+pub(super) fn with_own_run(found: Option<&OwnRun>, answer: Vec<Piece>) -> Paragraph {
+    let Some(found) = found else { return answer.into() };
+    let mut paragraph = Paragraph::default();
+    paragraph.say(Topic::OwnRun, warning(found));
+    paragraph.say(Topic::Answer, answer);
+    paragraph.say(Topic::OwnRun, sentence(found));
+    paragraph
 }
 
 /// Returns the misfit, which stands before everything else; empty if the model reproduces its runs.

@@ -96,7 +96,7 @@ impl Report for QueryReport {
             kind: "queries",
             title: self.net.title(),
             question: format!("Answers to the queries. The net has {}.", self.net.size()),
-            answer: vec![self.answer().into()],
+            answer: vec![self.answer().into()].into(),
             remarks: self.queries.iter().filter_map(|row| Some(format!("{}: {}", row.query, row.failed()?))).collect(),
             provenance: vec![
                 [

@@ -147,7 +147,7 @@ impl Report for RareReport {
             kind: "rare event",
             title: self.net.title(),
             question: format!("Probability that {}. The net has {}.", self.event(), self.net.size()),
-            answer: vec!["The probability is ".into(), probability().into(), ".".into()],
+            answer: vec!["The probability is ".into(), probability().into(), ".".into()].into(),
             remarks: self.remarks(),
             provenance,
             ..Document::default()

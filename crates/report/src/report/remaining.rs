@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::document::parts::{MOST, add_times, ends, seconds_text};
-use crate::document::{Cell, Column, Document, Figure, Headline, Number, Piece, Report, Show, Table};
+use crate::document::{Cell, Column, Document, Figure, Headline, Number, Paragraph, Piece, Report, Show, Table, Topic};
 use crate::estimate::Measured;
 use crate::job_time::OwnRun;
 use crate::remaining::{Basis, Remaining, RemainingSettings, StageRemaining};
@@ -270,19 +270,22 @@ impl RemainingReport {
         json_line(Self::KIND, self)
     }
 
-    fn answer(&self) -> Vec<Piece> {
+    fn answer(&self) -> Paragraph {
         if let Some(job_s) = self.job_s {
             return vec![
                 "The run has finished: it took ".into(),
                 Number::new("/job_s", job_s, "s").brief().into(),
                 ", from the start of its first job to the end of its last job.".into(),
-            ];
+            ]
+            .into();
         }
         if self.basis == RemainingBasis::Ended {
-            return vec!["The application has ended without finishing a job.".into()];
+            return vec!["The application has ended without finishing a job.".into()].into();
         }
         let [low, high] = self.prediction_s;
-        let mut answer = warning(&self.own_run);
+        let mut paragraph = Paragraph::default();
+        paragraph.say(Topic::OwnRun, warning(&self.own_run));
+        let mut answer: Vec<Piece> = Vec::new();
         let of = match (self.basis, &self.jobs_running[..]) {
             (RemainingBasis::RunItself, [job]) => format!(" of job {job}, without the later jobs of the program"),
             (RemainingBasis::RunItself, _) => " of the running jobs, without the later jobs of the program".to_owned(),
@@ -302,16 +305,19 @@ impl RemainingReport {
         }
         let end = self.now_unix_s.map(|now_s| format!(" The median end is {}.", utc_text(now_s + self.median_s)));
         answer.push(format!(".{}", end.unwrap_or_default()).into());
+        paragraph.say(Topic::Answer, answer);
         if self.basis == RemainingBasis::Plan {
-            answer.extend(sentence(&self.own_run));
+            paragraph.say(Topic::OwnRun, sentence(&self.own_run));
         }
+        let mut answer: Vec<Piece> = Vec::new();
         for (i, row) in self.done_by.iter().enumerate() {
             answer.push(format!(" The probability of finishing within {} s is ", plain(row.by_s)).into());
             answer.push(chance(format!("/done_by/{i}/probability"), &row.probability).into());
             let has_passed = self.elapsed_s.is_some_and(|elapsed_s| elapsed_s >= row.by_s);
             answer.push(if has_passed { ": the run has already taken longer." } else { "." }.into());
         }
-        answer
+        paragraph.say(Topic::Answer, answer);
+        paragraph
     }
 
     fn headline(&self) -> Headline {

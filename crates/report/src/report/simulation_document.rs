@@ -3,7 +3,7 @@
 use crate::document::parts::{
     TimeFound, add_times, ends, folding_rows, partial, provenance_rows, rows_table, seconds_text, times_table, wall,
 };
-use crate::document::{Block, Cell, Column, Document, Figure, Number, Piece, Report, Table};
+use crate::document::{Block, Cell, Column, Document, Figure, Number, Piece, Report, Table, Topic};
 use crate::report::bar_rows::BarRow;
 use crate::report::method::{AnswerMethod, UsedMethod};
 use crate::report::number::{counted, plain};
@@ -56,8 +56,8 @@ impl Report for SimulationReport {
         let within = self.cut_off_runs().map_or_else(String::new, |(most, _)| format!(" within {most}"));
         let of =
             if self.is_certain() { "the runs".to_owned() } else { format!("the runs that reach the goal{within}") };
-        document.answer = time.as_ref().map(|time| time.answer(&of)).unwrap_or_default();
-        document.answer.extend(self.reached());
+        document.answer = time.as_ref().map(|time| time.answer(&of)).unwrap_or_default().into();
+        document.answer.say(Topic::Answer, self.reached());
         document.remarks.extend(partial(self.partial, self.replications));
         document.remarks.extend(self.cut_off());
         document.blocks.push(Block::Text(self.endings()));

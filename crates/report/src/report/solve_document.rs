@@ -26,7 +26,7 @@ impl Report for SolveReport {
             kind: "exact solution of a net",
             title: self.net.title(),
             question: format!("{question} The net has {}.", self.net.size()),
-            answer: answer(self, time.as_ref()),
+            answer: answer(self, time.as_ref()).into(),
             remarks: remarks(self),
             headline: time.as_ref().map(TimeFound::headline),
             provenance: provenance(self),

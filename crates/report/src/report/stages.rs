@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::cluster::Comparison;
 use crate::cluster::detect::DetectorPlan;
 use crate::document::parts::{add_times, ends, partial, provenance_rows, seconds_text};
-use crate::document::{Cell, Column, Document, Figure, Headline, Number, Report, Show, Table};
+use crate::document::{Cell, Column, Document, Figure, Headline, Number, Paragraph, Report, Show, Table, Topic};
 use crate::estimate::{Measured, student_quantile};
 use crate::job_time::{DeadlineSection, OwnRun, StagesEstimate, StagesExplained, explain_stages, few_late_runs};
 use crate::report::bar_rows::BarRow;
@@ -16,7 +16,7 @@ use crate::report::distribution::mean_time;
 use crate::report::explained::{PlanChange, SlotRow, TimePart, changes_table, slots_table, stage_parts, where_it_goes};
 use crate::report::next_run::{PREDICTION, StageQuantile, predicted, prediction, prediction_interval, quantile_rows};
 use crate::report::number::{counted, plain};
-use crate::report::own_run::{sentence, warning};
+use crate::report::own_run::with_own_run;
 use crate::report::passage::line;
 use crate::report::points::CdfPoint;
 use crate::report::summary::{ProvenanceSummary, provenance_summary};
@@ -245,19 +245,13 @@ impl Report for StagesReport {
                 counted(self.cores, "core"),
                 counted(u64::from(self.executors) * u64::from(self.cores), "slot")
             ),
-            answer: warning(&self.own_run),
+            answer: self.answer(),
             remarks: partial(self.partial, replications).into_iter().chain(self.notes.iter().cloned()).collect(),
             headline: Some(self.headline()),
             plan: self.plan.clone(),
             provenance: provenance_rows(&self.provenance),
             ..Document::default()
         };
-        document.answer.extend(prediction("", self.prediction_level, self.prediction_s, self.median_s));
-        document.answer.extend(sentence(&self.own_run));
-        let part = |(i, part): (usize, &TimePart)| {
-            (format!("/parts/{i}/critical/share"), part.name.to_string(), part.critical.share)
-        };
-        document.answer.extend(where_it_goes(self.parts.iter().enumerate().map(part).collect()));
         add_deadline(&mut document, self.deadline.as_ref(), self.level());
         document.provenance.push(["spread between whole runs".to_owned(), format!("{:.0}%", 100.0 * self.run_sigma)]);
         document.provenance.push(["error of the fitted times".to_owned(), format!("{:.0}%", 100.0 * self.fit_error)]);
@@ -268,7 +262,7 @@ impl Report for StagesReport {
         let rows = self.parts.iter().map(|part| critical_bar(part.name.to_string(), &part.critical)).collect();
         let axis = "time on the critical path [s]";
         document.figure(Figure::bars("critical", "Where the time goes", critical, axis, rows));
-        document.table(changes_table(&self.changes, self.level()));
+        document.add_changes(changes_table(&self.changes, self.level()));
         let waterfall = "Each bar goes from the launch of a stage's first task to the end of its last task, on average over typical runs; the thin \
                          line is the interval of the end.";
         let rows = self.stages.iter().enumerate().filter_map(bar).collect();
@@ -330,6 +324,17 @@ impl StagesReport {
     /// Returns the confidence level of the simulation's intervals.
     fn level(&self) -> f64 {
         self.usual_mean.as_ref().map_or(0.0, |mean| mean.level)
+    }
+
+    /// Returns the answer: a misfit comes first; the check of the plan and where the time goes follow.
+    fn answer(&self) -> Paragraph {
+        let prediction = prediction("", self.prediction_level, self.prediction_s, self.median_s);
+        let mut paragraph = with_own_run(Some(&self.own_run), prediction);
+        let part = |(i, part): (usize, &TimePart)| {
+            (format!("/parts/{i}/critical/share"), part.name.to_string(), part.critical.share)
+        };
+        paragraph.say(Topic::Where, where_it_goes(self.parts.iter().enumerate().map(part).collect()));
+        paragraph
     }
 
     fn headline(&self) -> Headline {

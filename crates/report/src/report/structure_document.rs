@@ -26,7 +26,7 @@ impl Report for StructureReport {
             kind: "structure of a net",
             title: if self.net.is_empty() { "A net without a name".to_owned() } else { self.net.clone() },
             question: format!("Consequences of the arcs and the initial marking. The net has {}.", size.join(" and ")),
-            answer: answer(self),
+            answer: answer(self).into(),
             remarks: remarks(self),
             ..Document::default()
         };

@@ -21,7 +21,7 @@ impl Report for SyscallsReport {
             kind: "diagnosis by system calls",
             title: format!("{}: {nodes}, {}, against {runs}", self.run, self.form),
             question: "The node at fault, and the reason.".to_owned(),
-            answer: vec![self.conclusion().into()],
+            answer: vec![self.conclusion().into()].into(),
             remarks: self.notes.clone(),
             ..Document::default()
         };
@@ -154,7 +154,8 @@ pub fn syscall_profile_document(profile: &Profile) -> Document<'static> {
     let mut document = Document {
         kind: "profile of system calls",
         title: format!("Profile of {}", counted(profile.runs.len() as u128, "control run")),
-        answer: vec![format!("{invocations} different invocations, each with its shortest and longest time.").into()],
+        answer: vec![format!("{invocations} different invocations, each with its shortest and longest time.").into()]
+            .into(),
         ..Document::default()
     };
     let mut table = Table::new("", "", ["run", "nodes", "calls", "pairs", "logs"]);

@@ -22,7 +22,7 @@ impl Report for TraceReport {
             kind: "log of jobs",
             title: self.title(),
             question: "Stages and tasks of the run, and lower bounds of its time.".to_owned(),
-            answer: self.answer(),
+            answer: self.answer().into(),
             remarks: self.remarks(),
             provenance: vec![files(&self.files), ["expected times".to_owned(), self.usual.to_string()]],
             ..Document::default()

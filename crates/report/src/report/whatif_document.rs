@@ -44,7 +44,8 @@ impl Report for WhatIfReport {
 /// Adds the answer, job times, costs, detector quality and provenance.
 pub(super) fn compared<'a>(document: &mut Document<'a>, report: &'a WhatIfReport, words: &Words) {
     let advice = format!("Advice: {}.", report.advice.trim_end_matches('.'));
-    document.answer.extend(with_own_run(report.own_run.as_ref(), vec![advice.into()]));
+    let advice = with_own_run(report.own_run.as_ref(), vec![advice.into()]);
+    document.answer = std::mem::take(&mut document.answer).and(advice);
     document.remarks.extend(partial(report.partial, report.replications));
     document.headline = fastest(report);
     document.fact("replications", Number::count("/replications", report.replications));

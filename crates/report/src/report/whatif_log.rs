@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cluster::detect::DetectorKind;
 use crate::cluster::{Advice, Replayed};
-use crate::document::{Document, Number, Piece, Report, Table};
+use crate::document::{Document, Number, Piece, Report, Table, Topic};
 use crate::estimate::Measured;
 use crate::fit::{AS_IT_WAS_SET, ReplayNode, ReplayStage};
 use crate::job_time::{OwnRun, OwnRunVerdict};
@@ -96,7 +96,7 @@ impl Report for LogWhatIfReport {
         );
         let mut document =
             Document { kind: "what-if about a log", title: self.name.clone(), question, ..Document::default() };
-        document.answer = self.replayed();
+        document.answer.say(Topic::OwnRun, self.replayed());
         compared(&mut document, found, &Words { tasks: "all tasks", energy: false });
         document.remarks.extend(self.notes.iter().cloned());
         document.table(self.nodes());

@@ -255,9 +255,7 @@ impl EstimatedJob {
     /// Returns true if the replications were ended early.
     pub fn is_partial(&self) -> bool {
         match &self.work {
-            EstimatedWork::Phases(_, found) => {
-                found.simulated.as_ref().is_some_and(|job| job.run.provenance.cut_short)
-            }
+            EstimatedWork::Phases(_, found) => found.simulated.as_ref().is_some_and(|job| job.run.provenance.cut_short),
             EstimatedWork::Stages(_, found) => found.run.provenance.cut_short,
         }
     }
@@ -268,12 +266,11 @@ impl EstimatedJob {
         let mut notes: Vec<String> =
             found.phases.warnings.iter().map(|warning| format!("warning: {warning}")).collect();
         if found.exact.is_some() && found.simulated.is_some() {
-            notes.push(
-                "note: the job time is known exactly; --method exact prints it without simulation".to_owned(),
-            );
+            notes.push("note: the job time is known exactly; --method exact prints it without simulation".to_owned());
         } else if found.has_parts {
             notes.push(
-                "note: there is no formula, but --method exact computes the job time from the parts of the job".to_owned(),
+                "note: there is no formula, but --method exact computes the job time from the parts of the job"
+                    .to_owned(),
             );
         }
         notes

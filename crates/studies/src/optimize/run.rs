@@ -4,7 +4,6 @@ use std::path::Path;
 
 use crate::Problems;
 use crate::ask::RunSettings;
-use crate::points;
 use crate::error::{KeyProblem, StudyError};
 use crate::estimate::FloatMoments;
 use crate::net::Net;
@@ -16,6 +15,7 @@ use crate::optimize::plan::OptimizePlan;
 use crate::optimize::search::{Answer, Candidate, SearchResult, candidates, may_bisect, search};
 use crate::optimize::settings::Search;
 use crate::plan::{PlanError, PlanOption, Planning};
+use crate::points;
 use crate::sim::{Ensemble, FoldedParts, NotFolded};
 use crate::subject::{LoadWarning, Loaded, Subject, as_number, load};
 use crate::sweep::{Axis, Model, Point, SweepPlan};

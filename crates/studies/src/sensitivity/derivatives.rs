@@ -5,13 +5,13 @@ use std::fmt;
 
 use toml::Value;
 
-use crate::points::{thread_pool, value_of};
 use crate::compile::{Firing, Program, SchedulePlan, Value as Rate, plan_schedule};
 use crate::ends::owned;
 use crate::error::StudyError;
 use crate::estimate::{Estimate, EstimateError, FloatMoments, Measured, clopper_pearson, quantile_interval_of_sorted};
 use crate::net::Law;
 use crate::optimize::Measure;
+use crate::points::{thread_pool, value_of};
 use crate::sensitivity::derivative::{effective_replications, likelihood_ratio_mean, pathwise_mean, pathwise_quantile};
 use crate::sensitivity::ranking::{Estimator, KnobEffect, SensitivityReport, SensitivityRow};
 use crate::sensitivity::rescaled;
@@ -290,7 +290,8 @@ impl Run<'_> {
         values: &[f64],
         scores: &[f64],
     ) -> Result<(KnobEffect, Option<String>), String> {
-        let estimate = likelihood_ratio_mean(values, scores, self.study.run.level).map_err(|error| error.to_string())?;
+        let estimate =
+            likelihood_ratio_mean(values, scores, self.study.run.level).map_err(|error| error.to_string())?;
         let effect = if self.study.subject.is_probability() {
             let per_unit = owned(estimate);
             KnobEffect::Probability { at: knob.at, per_percent: rescaled(&per_unit, 0.01 * knob.at), per_unit }

@@ -237,7 +237,8 @@ impl WhatIf {
         };
         let may_be_fewer =
             matches!(self.job, WhatIfJob::Replayed(_)) && self.run.replications.is_none() && self.run.share.is_whole();
-        let is_known = |runs: &[PolicyRuns]| widest_change(runs, self.run.level).is_none_or(|widest| widest <= WELL_ENOUGH);
+        let is_known =
+            |runs: &[PolicyRuns]| widest_change(runs, self.run.level).is_none_or(|widest| widest <= WELL_ENOUGH);
         let mut go_on = |runs: &[PolicyRuns]| {
             let done = runs.first().map_or(0, |run| run.outcomes.len() as u64);
             watch.progress(done, planned);
@@ -267,8 +268,13 @@ impl WhatIf {
             return Ok(None);
         }
         let job = job_of(&plan.without_spread()).map_err(|error| StudyError::Model(error.to_string()))?;
-        let settings =
-            Replications { count: STILL, seed: self.run.seed.unwrap_or(0), threads: self.run.threads, watch, ..Replications::default() };
+        let settings = Replications {
+            count: STILL,
+            seed: self.run.seed.unwrap_or(0),
+            threads: self.run.threads,
+            watch,
+            ..Replications::default()
+        };
         let runs = Experiment::of_job(&job, &self.policies, settings).run(&mut |_| !watch.stopped())?;
         let is_complete = runs.iter().all(|run| run.outcomes.len() as u64 == STILL);
         Ok(is_complete.then(|| cluster::compare(&runs, self.run.level)).transpose()?)

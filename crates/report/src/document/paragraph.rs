@@ -1,0 +1,57 @@
+//! The first paragraph of a document: the answer, the check of the plan on its own runs, where the time goes, and what is assumed.
+
+use crate::document::Piece;
+use crate::render::text::sentence;
+
+/// What a part of the first paragraph is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Topic {
+    /// The answer to the question.
+    Answer,
+    /// Whether the model reproduces the runs that it was made from.
+    OwnRun,
+    /// Where the time goes.
+    Where,
+    /// What is assumed in place of measurements.
+    Assumed,
+}
+
+/// The first paragraph of a document, in the order of reading.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Paragraph(Vec<(Topic, Vec<Piece>)>);
+
+impl From<Vec<Piece>> for Paragraph {
+    fn from(answer: Vec<Piece>) -> Self {
+        Self(vec![(Topic::Answer, answer)])
+    }
+}
+
+impl Paragraph {
+    /// Adds words about a topic.
+    pub fn say(&mut self, topic: Topic, pieces: impl IntoIterator<Item = Piece>) {
+        self.0.push((topic, pieces.into_iter().collect()));
+    }
+
+    /// Returns the words with their numbers, in the order of reading.
+    pub fn pieces(&self) -> impl Iterator<Item = &Piece> {
+        self.0.iter().flat_map(|(_, pieces)| pieces)
+    }
+
+    /// Returns true if there are no words.
+    pub fn is_empty(&self) -> bool {
+        self.pieces().next().is_none()
+    }
+
+    /// Returns this paragraph, continued by another one.
+    #[must_use]
+    pub(crate) fn and(mut self, mut other: Self) -> Self {
+        self.0.append(&mut other.0);
+        self
+    }
+
+    /// Returns what is said about a topic; empty if nothing is.
+    pub fn about(&self, topic: Topic) -> String {
+        let own = self.0.iter().filter(|(other, _)| *other == topic);
+        sentence(own.flat_map(|(_, pieces)| pieces)).trim().to_owned()
+    }
+}
