@@ -26,7 +26,7 @@ type NamedPlan = (String, toml::Table);
 
 impl Ask for CompareArgs {
     fn form(&self) -> Form<'_> {
-        Form { print: &self.print, plots: None, force: false }
+        Form::printed(&self.print)
     }
 
     /// Compares the files.

@@ -13,9 +13,10 @@ use tailspn::structure::{Limits, Wanted, analyse};
 
 use crate::cli::args::{ConvertArgs, LayoutChoice, OutFormat};
 use crate::cli::exit::Exit;
+use crate::cli::files::{may_write, write_file, write_file_with};
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::{Terminal, may_write, write_file, write_file_with};
+use crate::cli::output::Terminal;
 
 /// Reads a net and writes it.
 pub(crate) fn run(args: &ConvertArgs, terminal: &Terminal) -> Result<Exit, Failure> {

@@ -25,7 +25,7 @@ use crate::cli::watch::catch_interrupt;
 
 impl Ask for DetectorsArgs {
     fn form(&self) -> Form<'_> {
-        Form { print: &self.print, plots: None, force: false }
+        Form::printed(&self.print)
     }
 
     /// Lists the detectors, or judges them.

@@ -22,7 +22,7 @@ use crate::cli::watch::{Progress, catch_interrupt};
 
 impl Ask for DiagnoseArgs {
     fn form(&self) -> Form<'_> {
-        Form { print: &self.print, plots: None, force: self.force }
+        Form { force: self.force, ..Form::printed(&self.print) }
     }
 
     /// Reads the inputs and explains why tasks were slow.

@@ -12,8 +12,8 @@ use tailspn::trace::is_log;
 
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::reason;
 use crate::cli::report_source::read_at_most;
+use tailspn::explain::reason;
 
 /// Number of bytes that are examined to detect progress reports.
 const SNIFFED: u64 = 1 << 16;

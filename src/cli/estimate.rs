@@ -10,7 +10,7 @@ use crate::cli::convert::{export_to, format_of};
 use crate::cli::exit::Exit;
 use crate::cli::frame::{self, Ask, Asked, Form};
 use crate::cli::notes::Failure;
-use crate::cli::output::{Terminal, may_write};
+use crate::cli::output::Terminal;
 use crate::cli::plan::read_job;
 use crate::cli::rare::{MOST_WALKS, below};
 use crate::cli::watch::{Progress, catch_interrupt};
@@ -46,15 +46,13 @@ impl EstimateArgs {
 
 impl Ask for EstimateArgs {
     fn form(&self) -> Form<'_> {
-        Form { print: &self.print, plots: Some(&self.plots), force: self.force }
+        let files = self.export.as_deref().into_iter().collect();
+        Form { plots: Some(&self.plots), files, force: self.force, ..Form::printed(&self.print) }
     }
 
     fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
         let plan = read_job(self.plan.as_deref(), &self.options(), terminal)?;
         let format = self.export.as_deref().map(|path| format_of(path, "")).transpose()?;
-        if let Some(path) = &self.export {
-            may_write(path, self.force)?;
-        }
         let proof = Proof { is_needed: self.speculation.is_some(), is_trusted: self.trust.trust_misfit };
         let mut estimation =
             plan.estimation().method(self.method.of_job()).settings(self.settings(terminal)).proof(proof);

@@ -1,6 +1,6 @@
 //! `fit`: fits the model of a job to logs of the job: a stage graph for Spark, a job plan for MapReduce.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tailspn::ask::RunSettings;
 use tailspn::fit::HadoopConf;
@@ -13,10 +13,11 @@ use tailspn::trace::ReadOptions;
 use crate::cli::args::FitArgs;
 use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
+use crate::cli::files::write_file;
 use crate::cli::frame::{self, Ask, Asked, Form};
 use crate::cli::load::read_bytes;
 use crate::cli::notes::Failure;
-use crate::cli::output::{Terminal, may_write, write_file};
+use crate::cli::output::Terminal;
 use crate::cli::trace::{all_logs, load, tell_warnings};
 use crate::cli::watch::{Progress, catch_interrupt};
 
@@ -30,28 +31,31 @@ pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> 
         return frame::run(args, terminal);
     }
     let Answer { result, plan, .. } = args.ask(terminal)?.answer;
-    terminal.tell(&frame::printed(&result, &args.print, terminal)?);
+    terminal.tell(&terminal.printed(&result, &args.print)?);
     terminal.data(&plan.unwrap_or_default())?;
     Ok(Exit::Success)
 }
 
+impl FitArgs {
+    /// Returns the file of the plan, if it is not standard output.
+    fn file(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|path| path.as_os_str() != "-")
+    }
+}
+
 impl Ask for FitArgs {
     fn form(&self) -> Form<'_> {
-        Form { print: &self.print, plots: None, force: self.force }
+        Form { files: self.file().into_iter().collect(), force: self.force, ..Form::printed(&self.print) }
     }
 
     fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
         if !self.beside.is_empty() {
             terminal.tell("warning: `--beside` is now `--alongside`; the old name will be removed in the next release");
         }
-        let output = self.output.as_deref().filter(|path| path.as_os_str() != "-");
-        if let Some(path) = output {
-            may_write(path, self.force)?;
-        }
         let answer = Answer::of_fit(&model(self, terminal)?, self.level).map_err(Failure::internal)?;
         let plan = answer.plan.clone().unwrap_or_default();
         let asked = Asked::from(answer);
-        Ok(match output {
+        Ok(match self.file() {
             Some(path) => asked.writing(move |_| write_file(path, plan.as_bytes(), self.force)),
             None => asked,
         })

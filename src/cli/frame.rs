@@ -1,23 +1,35 @@
 //! The frame of a command: what is done before and after its question is answered. A command reads its inputs and asks; the frame checks
 //! that files may be written, prints and draws the answer, and ends.
 
-use tailspn::report::{Answer, AnyReport, End, document_csv, document_text, markdown};
+use std::path::Path;
+
+use tailspn::report::{Answer, End};
 
 use crate::cli::args::{PlotArgs, PrintArgs};
 use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
+use crate::cli::files::may_write;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::pictures::{draw_document, may_draw};
 
 /// How the answer of a command is shown.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Form<'a> {
     pub(crate) print: &'a PrintArgs,
     /// The folder of pictures; none for a command without pictures.
     pub(crate) plots: Option<&'a PlotArgs>,
+    /// Files that the command writes besides pictures.
+    pub(crate) files: Vec<&'a Path>,
     /// True if files may be replaced.
     pub(crate) force: bool,
+}
+
+impl<'a> Form<'a> {
+    /// Returns the form of an answer that is only printed.
+    pub(crate) fn printed(print: &'a PrintArgs) -> Self {
+        Self { print, plots: None, files: Vec::new(), force: false }
+    }
 }
 
 /// A command that answers a question.
@@ -60,66 +72,27 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Answers the question of a command and shows the answer.
+/// Answers the question of a command: checks that its files may be written, prints and draws the answer, and returns how the command ends.
 pub(crate) fn run(command: &impl Ask, terminal: &Terminal) -> Result<Exit, Failure> {
     let form = command.form();
     if let Some(plots) = form.plots {
         may_draw(plots, form.force)?;
     }
-    let asked = command.ask(terminal)?;
-    show(asked, form, terminal)
-}
-
-/// Prints and draws an answer, writes its files, and returns how the command ends.
-pub(crate) fn show(asked: Asked<'_>, form: Form<'_>, terminal: &Terminal) -> Result<Exit, Failure> {
-    let Asked { answer, write, failure } = asked;
-    let exit = exit_of(answer.end);
-    if !terminal.is_in_process() {
-        print(&answer, form.print, terminal)?;
-    }
-    let written = match failure {
-        Some(failure) => Err(failure),
-        None => files(&answer.result, write, form, terminal),
+    form.files.iter().try_for_each(|path| may_write(path, form.force))?;
+    let Asked { answer, write, failure } = command.ask(terminal)?;
+    terminal.show(&answer, form.print)?;
+    let written = match (failure, write) {
+        (Some(failure), _) => Err(failure),
+        (None, Some(write)) => write(terminal),
+        (None, None) => Ok(()),
     };
-    terminal.keep(answer);
-    written.map(|()| exit)
-}
-
-/// Prints an answer and its notes.
-fn print(answer: &Answer, print: &PrintArgs, terminal: &Terminal) -> Result<(), Failure> {
-    terminal.data(&printed(&answer.result, print, terminal)?)?;
-    // JSON and CSV lack the remarks, so they are printed to standard error
-    if print.json || print.csv {
-        answer.result.document().remarks.iter().for_each(|remark| terminal.tell(&format!("note: {remark}")));
-    }
-    answer.notes.iter().for_each(|note| terminal.tell(note));
-    Ok(())
-}
-
-/// Writes the files that belong to an answer, and its pictures.
-fn files(result: &AnyReport, write: Option<Write<'_>>, form: Form<'_>, terminal: &Terminal) -> Result<(), Failure> {
-    if let Some(write) = write {
-        write(terminal)?;
-    }
-    match form.plots {
-        Some(plots) => draw_document(&result.document(), plots, form.force, terminal),
+    let drawn = match form.plots.filter(|_| written.is_ok()) {
+        Some(plots) => draw_document(&answer.document(), plots, form.force, terminal),
         None => Ok(()),
-    }
-}
-
-/// Returns a result in the requested form.
-pub(crate) fn printed(result: &AnyReport, print: &PrintArgs, terminal: &Terminal) -> Result<String, Failure> {
-    if print.json {
-        return result.json().map_err(Failure::internal);
-    }
-    let document = result.document();
-    if print.csv {
-        let none = || Failure::plain(Exit::Usage, format!("a result of the kind `{}` has no CSV", result.kind()));
-        return document_csv(&document, print.csv_text()).ok_or_else(none);
-    }
-    let look = terminal.look(print.all);
-    let text = if print.markdown { markdown(&document, &look) } else { document_text(&document, &look) };
-    Ok(terminal.without_controls(&text).into_owned())
+    };
+    let exit = exit_of(answer.end);
+    terminal.keep(answer);
+    written.and(drawn).map(|()| exit)
 }
 
 /// Returns the exit status of a command whose work ended in this way. Work that a limit of time has ended is complete.

@@ -15,8 +15,8 @@ use crate::cli::args::NetArgs;
 use crate::cli::call::Call;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note, Source};
-use crate::cli::output::reason;
 use crate::cli::values::ReadAs;
+use tailspn::explain::reason;
 
 /// Number of problems that are printed for one file.
 const MOST_PROBLEMS: usize = 20;

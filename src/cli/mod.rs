@@ -21,6 +21,7 @@ mod diagnose_more;
 mod estimate;
 mod exact;
 mod exit;
+mod files;
 mod fit;
 mod frame;
 mod kinds;

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Fail
 
 impl Ask for OptimizeArgs {
     fn form(&self) -> Form<'_> {
-        Form { print: &self.print, plots: Some(&self.plots), force: self.force }
+        Form { plots: Some(&self.plots), force: self.force, ..Form::printed(&self.print) }
     }
 
     /// Searches the configurations of a plan, or the sizes of a job.

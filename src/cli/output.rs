@@ -2,14 +2,12 @@
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
-use tailspn::report::{Answer, AnyReport, Look, Report};
+use tailspn::report::{Answer, AnyReport, Look, Report, document_csv, document_text, markdown};
 use tailspn::share::Share;
-use tailspn::whole_file;
 
 use crate::cli::args::{ColorChoice, PrintArgs};
 use crate::cli::call::Call;
@@ -101,40 +99,49 @@ impl Terminal {
         Look { unicode: self.unicode, width, heading, rows, detail: all }
     }
 
-    /// Prints a result.
+    /// Prints a result of a command without further steps.
     pub(crate) fn report<R: Report + Clone>(&self, report: &R, print: &PrintArgs) -> Result<(), Failure>
     where
         AnyReport: From<R>,
     {
+        let answer = Answer::new(report.clone());
+        self.show(&answer, print)?;
+        self.keep(answer);
+        Ok(())
+    }
+
+    /// Prints an answer and its notes, unless another program runs the command.
+    pub(crate) fn show(&self, answer: &Answer, print: &PrintArgs) -> Result<(), Failure> {
         if self.is_in_process() {
-            self.keep(Answer::new(report.clone()));
             return Ok(());
         }
-        self.data(&self.printed(report, print)?)?;
+        self.data(&self.printed(&answer.result, print)?)?;
         // JSON and CSV lack the remarks, so they are printed to standard error
         if print.json || print.csv {
-            report.document().remarks.iter().for_each(|remark| self.tell(&format!("note: {remark}")));
+            answer.document().remarks.iter().for_each(|remark| self.tell(&format!("note: {remark}")));
         }
+        answer.notes.iter().for_each(|note| self.tell(note));
         Ok(())
     }
 
     /// Returns a result in the requested form.
-    pub(crate) fn printed<R: Report>(&self, report: &R, print: &PrintArgs) -> Result<String, Failure> {
-        let look = || self.look(print.all);
-        match print {
-            PrintArgs { json: true, .. } => report.json().map_err(Failure::internal),
-            PrintArgs { csv: true, .. } => {
-                let none = || Failure::plain(Exit::Usage, format!("a result of the kind `{}` has no CSV", R::KIND));
-                report.csv(print.csv_text()).ok_or_else(none)
-            }
-            PrintArgs { markdown: true, .. } => Ok(self.without_controls(&report.markdown(&look())).into_owned()),
-            PrintArgs { .. } => Ok(self.without_controls(&report.text(&look())).into_owned()),
+    pub(crate) fn printed(&self, result: &AnyReport, print: &PrintArgs) -> Result<String, Failure> {
+        if print.json {
+            return result.json().map_err(Failure::internal);
         }
+        let document = result.document();
+        if print.csv {
+            let none = || Failure::plain(Exit::Usage, format!("a result of the kind `{}` has no CSV", result.kind()));
+            return document_csv(&document, print.csv_text()).ok_or_else(none);
+        }
+        let look = self.look(print.all);
+        let text = if print.markdown { markdown(&document, &look) } else { document_text(&document, &look) };
+        Ok(self.without_controls(&text).into_owned())
     }
 
     /// Returns the text without the terminal control characters that names in logs and nets may contain. Colours
     /// of tailspn are kept.
-    pub(crate) fn without_controls<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    fn without_controls<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let steers = |c: char| match c {
             '\n' | '\t' => false,
             // these characters change the direction of the text after them
@@ -295,51 +302,4 @@ fn shows_unicode() -> bool {
         let value = value.to_string_lossy().to_lowercase();
         value.contains("utf-8") || value.contains("utf8")
     })
-}
-
-/// Returns the reason why a file cannot be used, without the names of temporary files.
-pub(crate) fn reason(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::NotFound => "no such file or folder".to_owned(),
-        io::ErrorKind::IsADirectory => "it is a folder".to_owned(),
-        io::ErrorKind::PermissionDenied => "permission denied".to_owned(),
-        io::ErrorKind::NotADirectory => "a part of the path is not a folder".to_owned(),
-        io::ErrorKind::StorageFull => "the disk is full".to_owned(),
-        io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
-        _ => error.to_string(),
-    }
-}
-
-/// Refuses to replace an existing file without `force`. Called before long work.
-pub(crate) fn may_write(path: &Path, force: bool) -> Result<(), Failure> {
-    if force || path.as_os_str() == "-" || !path.is_file() {
-        return Ok(());
-    }
-    Err(Failure::helped(
-        Exit::Io,
-        format!("`{}` already exists", path.display()),
-        "use another name, or add --force to replace it",
-    ))
-}
-
-/// Writes a file in one step, so that a reader sees the old or the new content. Replaces an existing file only with
-/// `force`.
-pub(crate) fn write_file(path: &Path, bytes: &[u8], force: bool) -> Result<(), Failure> {
-    write_file_with(path, force, |out| out.write_all(bytes))
-}
-
-/// As [`write_file`], with the bytes that `write` writes.
-pub(crate) fn write_file_with<T>(
-    path: &Path,
-    force: bool,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<T>,
-) -> Result<T, Failure> {
-    may_write(path, force)?;
-    let failed =
-        |error: io::Error| Failure::plain(Exit::Io, format!("cannot write `{}`: {}", path.display(), reason(&error)));
-    // devices and pipes are written to, not replaced
-    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return std::fs::File::create(path).and_then(|mut file| write(&mut file)).map_err(failed);
-    }
-    whole_file::replace_with(path, write).map_err(failed)
 }

@@ -10,9 +10,10 @@ use tailspn::share::{Pieces, Shard, Share, pieces_from_bytes, pieces_to_bytes};
 use crate::cli::args::PartArgs;
 use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
+use crate::cli::files::{may_write, write_file};
 use crate::cli::load::read_bytes;
 use crate::cli::notes::Failure;
-use crate::cli::output::{Terminal, may_write, write_file};
+use crate::cli::output::Terminal;
 
 /// Version of the file format.
 const FORMAT_VERSION: u32 = 1;

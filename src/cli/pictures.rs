@@ -6,8 +6,9 @@ use tailspn::report::{Document, Picture, Report};
 
 use crate::cli::args::{PlotArgs, PlotFormat};
 use crate::cli::exit::Exit;
+use crate::cli::files::{may_write, write_file};
 use crate::cli::notes::Failure;
-use crate::cli::output::{Terminal, may_write, write_file};
+use crate::cli::output::Terminal;
 
 /// All names of pictures of results.
 const NAMES: &str = "waterfall bounds critical histogram cdf tail policies timeline curve \

@@ -41,7 +41,7 @@ pub(crate) fn run(args: &RemainingArgs, terminal: &Terminal) -> Result<Exit, Fai
 
 impl Ask for RemainingArgs {
     fn form(&self) -> Form<'_> {
-        Form { print: &self.print, plots: None, force: false }
+        Form::printed(&self.print)
     }
 
     fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
@@ -177,7 +177,7 @@ fn print(report: &RemainingReport, args: &RemainingArgs, terminal: &Terminal) ->
     if args.print.json {
         return terminal.data(&report.json_line().map_err(Failure::internal)?);
     }
-    let text = terminal.printed(report, &args.print)?;
+    let text = terminal.printed(&report.clone().into(), &args.print)?;
     let gap = if args.print.csv { "" } else { "\n" };
     terminal.data(&format!("{text}{gap}"))
 }

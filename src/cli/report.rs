@@ -11,9 +11,10 @@ use tailspn::sweep::{StoreError, SweepPlan, read as read_sweep};
 use crate::cli::args::{NetArgs, ReportArgs};
 use crate::cli::convert::put;
 use crate::cli::exit::Exit;
+use crate::cli::files::may_write;
 use crate::cli::load::{read_bytes, read_net};
 use crate::cli::notes::{Failure, Note, Source};
-use crate::cli::output::{Terminal, may_write};
+use crate::cli::output::Terminal;
 use crate::cli::pictures::{draw, may_draw};
 
 /// Maximum number of places and transitions of a net that is drawn.

@@ -12,7 +12,7 @@ use tailspn::diagnose::long_tail::{History, HistoryFeed};
 
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
-use crate::cli::output::reason;
+use tailspn::explain::reason;
 
 /// Bytes that are read at a time.
 const CHUNK: usize = 1 << 16;

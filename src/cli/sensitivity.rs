@@ -31,7 +31,7 @@ pub(crate) fn run(args: &SensitivityArgs, terminal: &Terminal) -> Result<Exit, F
 
 impl Ask for SensitivityArgs {
     fn form(&self) -> Form<'_> {
-        Form { print: &self.print, plots: Some(&self.plots), force: self.force }
+        Form { plots: Some(&self.plots), force: self.force, ..Form::printed(&self.print) }
     }
 
     fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {

@@ -13,8 +13,9 @@ use tailspn::solve::{
 
 use crate::cli::args::SolveArgs;
 use crate::cli::exit::Exit;
+use crate::cli::files::{may_write, write_file};
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::{Terminal, may_write, write_file};
+use crate::cli::output::Terminal;
 use crate::cli::pictures::{draw_report, may_draw, may_plot, may_write_picture, write_picture};
 
 /// Returns the paths of the PRISM files: the prefix with each extension.

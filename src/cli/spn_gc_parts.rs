@@ -10,8 +10,9 @@ use tailspn::watch::Watch as _;
 
 use crate::cli::args::{OutFormat, SpnGcArgs};
 use crate::cli::exit::Exit;
+use crate::cli::files::write_file_with;
 use crate::cli::notes::Failure;
-use crate::cli::output::{Terminal, write_file_with};
+use crate::cli::output::Terminal;
 use crate::cli::watch::Progress;
 
 /// Number of parts between two looks at the signals.

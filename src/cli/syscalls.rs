@@ -13,10 +13,12 @@ use crate::cli::args::{
     SyscallDiagnoseArgs, SyscallMethod, SyscallProfileArgs, SyscallReadArgs, SyscallsArgs, SyscallsCommand,
 };
 use crate::cli::exit::Exit;
+use crate::cli::files::{may_write, write_file};
 use crate::cli::notes::Failure;
-use crate::cli::output::{Terminal, may_write, reason, write_file};
+use crate::cli::output::Terminal;
 use crate::cli::pictures::{may_write_picture, write_picture};
 use crate::cli::watch::{Progress, catch_interrupt};
+use tailspn::explain::reason;
 
 /// Learns or diagnoses.
 pub(crate) fn run(args: &SyscallsArgs, terminal: &Terminal) -> Result<Exit, Failure> {

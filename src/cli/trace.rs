@@ -31,7 +31,7 @@ pub(crate) fn run(args: &TraceArgs, terminal: &Terminal) -> Result<Exit, Failure
 
 impl Ask for TraceArgs {
     fn form(&self) -> Form<'_> {
-        Form { print: &self.print, plots: None, force: self.force }
+        Form { force: self.force, ..Form::printed(&self.print) }
     }
 
     fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {

@@ -15,14 +15,16 @@ use tailspn::watch::Watch as _;
 use crate::cli::args::{PrintArgs, RuleChoice, WatchArgs};
 use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
+use crate::cli::files::{may_write, write_file};
 use crate::cli::notes::{Failure, Note};
-use crate::cli::output::{Terminal, may_write, reason, write_file};
+use crate::cli::output::Terminal;
 use crate::cli::plan::PlanText;
 use crate::cli::report_source::{
     Chunk, ReportSource, Rest, history_of, read_at_most, read_reports, stdin_unpacked, unreadable,
 };
 use crate::cli::trace::{load, load_stream};
 use crate::cli::watch::{Progress, catch_interrupt};
+use tailspn::explain::reason;
 
 /// Number of bytes that are examined to detect reports.
 const SNIFFED: u64 = 1 << 16;
@@ -102,7 +104,7 @@ fn learn(args: &WatchArgs, terminal: &Terminal) -> Result<Model, Failure> {
     let toml = learned.model.to_toml().map_err(Failure::internal)?;
     let to_stdout = to_stdout(args);
     if to_stdout || args.reports.is_some() {
-        terminal.tell(terminal.printed(&report, &PrintArgs::default())?.trim_end());
+        terminal.tell(terminal.printed(&report.clone().into(), &PrintArgs::default())?.trim_end());
     } else {
         terminal.report(&report, &args.print)?;
     }

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &WhatIfArgs, terminal: &Terminal) -> Result<Exit, Failur
 
 impl Ask for WhatIfArgs {
     fn form(&self) -> Form<'_> {
-        Form { print: &self.print, plots: Some(&self.plots), force: self.force }
+        Form { plots: Some(&self.plots), force: self.force, ..Form::printed(&self.print) }
     }
 
     fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {

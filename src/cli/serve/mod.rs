@@ -33,13 +33,14 @@ use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::Failure;
-use crate::cli::output::{Terminal, reason};
+use crate::cli::output::Terminal;
 use crate::cli::plan::{PlanText, job_of, only_whatif};
 use crate::cli::serve::game::{Game, Games};
 use crate::cli::serve::guard::{Guard, MOST_BODY_BYTES, admit};
 use crate::cli::serve::job::Job;
 use crate::cli::serve::log::Log;
 use crate::cli::watch::catch_interrupt;
+use tailspn::explain::reason;
 
 /// Interval between two checks for a signal.
 const SIGNAL_EVERY: Duration = Duration::from_millis(20);
