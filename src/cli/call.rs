@@ -5,21 +5,34 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tailspn::net::Net;
 use tailspn::report::Answer;
 use tailspn::watch::Watch;
 
+use crate::cli::input::Input;
 use crate::cli::signals::signalled;
 
 /// A command in process, shared between the thread that runs it and the thread that waits for it.
 #[derive(Debug, Default)]
 pub struct Call {
     keeps_samples: bool,
-    net: Option<Net>,
     parts: Vec<Vec<u8>>,
     stopped: AtomicBool,
     pace: Mutex<Option<Pace>>,
     output: Mutex<Output>,
+}
+
+/// A command that another program asks for. Its options have the same names, values and rules as on the command line; its inputs may be in
+/// memory.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// The name of the command, such as `estimate`.
+    pub command: String,
+    /// The options, one word each, such as `--reps=100`.
+    pub options: Vec<String>,
+    /// What the command reads.
+    pub inputs: Vec<Input>,
+    /// Further arguments, such as formulas.
+    pub words: Vec<String>,
 }
 
 /// The progress of a command.
@@ -66,20 +79,16 @@ thread_local! {
 }
 
 impl Call {
-    /// The argument that stands for the net of a call.
-    pub const NET: &'static str = "<net>";
-
-    /// Returns a call. If `keeps_samples` is true, `simulate` and `estimate` keep the times of all replications. `simulate`,
-    /// `solve` and `check` use `net` instead of a file if the arguments contain [`Call::NET`].
-    pub fn new(keeps_samples: bool, net: Option<Net>) -> Arc<Self> {
-        Arc::new(Self { keeps_samples, net, ..Self::default() })
+    /// Returns a call. If `keeps_samples` is true, `simulate` and `estimate` keep the times of all replications.
+    pub fn new(keeps_samples: bool) -> Arc<Self> {
+        Arc::new(Self { keeps_samples, ..Self::default() })
     }
 
     /// Returns a call that merges the replications of `parts` instead of running its own: all shards of the same command, or
     /// the first ones. Without parts, the call runs its own replications.
     #[must_use]
-    pub fn merging(keeps_samples: bool, net: Option<Net>, parts: Vec<Vec<u8>>) -> Arc<Self> {
-        Arc::new(Self { keeps_samples, net, parts, ..Self::default() })
+    pub fn merging(keeps_samples: bool, parts: Vec<Vec<u8>>) -> Arc<Self> {
+        Arc::new(Self { keeps_samples, parts, ..Self::default() })
     }
 
     /// Requests that the command ends with the results so far, as Ctrl-C does.
@@ -108,10 +117,6 @@ impl Call {
     /// Returns the call that this thread runs.
     pub(crate) fn current() -> Option<Arc<Self>> {
         CURRENT.with_borrow(Clone::clone)
-    }
-
-    pub(crate) fn net(&self) -> Option<&Net> {
-        self.net.as_ref()
     }
 
     pub(crate) fn parts(&self) -> &[Vec<u8>] {

@@ -51,7 +51,7 @@ impl Ask for EstimateArgs {
     }
 
     fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
-        let plan = read_job(self.plan.as_deref(), &self.options(), terminal)?;
+        let plan = read_job(self.plan.as_ref(), &self.options(), terminal)?;
         let format = self.export.as_deref().map(|path| format_of(path, "")).transpose()?;
         let proof = Proof { is_needed: self.speculation.is_some(), is_trusted: self.trust.trust_misfit };
         let mut estimation =

@@ -9,6 +9,7 @@ use tailspn::trace::Format as LogFormat;
 
 use crate::cli::args::Command;
 use crate::cli::exit::Exit;
+use crate::cli::input::Input;
 use crate::cli::notes::{Failure, Note};
 
 /// The use that `optimize` makes of a file.
@@ -87,19 +88,20 @@ pub(crate) fn compared(path: &Path) -> Option<(Compared, String)> {
 }
 
 /// Returns how `optimize` uses a file; `None` for a file that `optimize` does not accept, or of an unknown kind.
-pub(crate) fn optimized(path: &Path) -> Option<Optimized> {
-    FileKind::of(path)?.optimized()
+pub(crate) fn optimized(input: &Input) -> Option<Optimized> {
+    input.kind()?.optimized()
 }
 
 /// The name of a command, the kinds that it accepts, and its files.
-type Inputs = (&'static str, fn(FileKind) -> bool, Vec<PathBuf>);
+type Inputs = (&'static str, fn(FileKind) -> bool, Vec<Input>);
 
 /// Returns the files that a command reads; `None` for a command that reads no file of these kinds, or all kinds.
 fn inputs(command: &Command) -> Option<Inputs> {
     let net: fn(FileKind) -> bool = |kind| kind == FileKind::Net;
     let job: fn(FileKind) -> bool = |kind| kind == FileKind::JobPlan;
     let log: fn(FileKind) -> bool = |kind| matches!(kind, FileKind::Log(_));
-    let one = |path: &Option<PathBuf>| path.iter().cloned().collect();
+    let one = |input: &Option<Input>| input.iter().cloned().collect();
+    let files = |paths: &mut dyn Iterator<Item = &PathBuf>| paths.map(|path| path.as_path().into()).collect();
     Some(match command {
         Command::Check(args) => ("check", net, vec![args.net.net.clone()]),
         Command::Convert(args) => ("convert", net, vec![args.net.net.clone()]),
@@ -123,16 +125,16 @@ fn inputs(command: &Command) -> Option<Inputs> {
         ),
         Command::Optimize(args) => ("optimize", |kind| kind.optimized().is_some(), args.inputs.clone()),
         Command::Fit(args) => {
-            ("fit", |kind| matches!(kind, FileKind::Log(_) | FileKind::HadoopConf), args.logs.clone())
+            ("fit", |kind| matches!(kind, FileKind::Log(_) | FileKind::HadoopConf), files(&mut args.logs.iter()))
         }
         Command::Remaining(args) => {
             // the log and the plan are of different kinds: the log is checked here, the plan when it is read
-            ("remaining", |kind| kind == FileKind::Log(LogFormat::SparkEventLog), vec![args.log.clone()])
+            ("remaining", |kind| kind == FileKind::Log(LogFormat::SparkEventLog), files(&mut std::iter::once(&args.log)))
         }
-        Command::Trace(args) => ("trace", log, vec![args.log.clone()]),
+        Command::Trace(args) => ("trace", log, files(&mut std::iter::once(&args.log))),
         // a file that is not a log may hold progress reports, which have no kind
-        Command::Detectors(args) => ("detectors", log, args.on.iter().chain(&args.usual).cloned().collect()),
-        Command::Compare(args) => ("compare", |kind| kind.compared().is_some(), args.files().cloned().collect()),
+        Command::Detectors(args) => ("detectors", log, files(&mut args.on.iter().chain(&args.usual))),
+        Command::Compare(args) => ("compare", |kind| kind.compared().is_some(), files(&mut args.files())),
         _ => return None,
     })
 }
@@ -145,7 +147,7 @@ pub(crate) fn explained(failure: Failure, command: &Command) -> Failure {
     }
     let Some((name, takes, paths)) = inputs(command) else { return failure };
     for path in paths {
-        let Some(kind) = FileKind::of(&path).filter(|kind| !takes(*kind)) else { continue };
+        let Some(kind) = path.kind().filter(|kind| !takes(*kind)) else { continue };
         let (what, commands) = kind.text();
         let what = if path.is_dir() { format!("a folder with {what}") } else { what };
         let note = Note::problem(format!("`{}` is {what}, which `tailspn {name}` does not accept", path.display()));

@@ -12,7 +12,6 @@ use tailspn::subject::{ParameterError, names_in_a_sentence, with_parameters};
 use tailspn_common::bounded;
 
 use crate::cli::args::NetArgs;
-use crate::cli::call::Call;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::values::ReadAs;
@@ -54,10 +53,8 @@ pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
 
 /// Reads the net that the arguments name.
 pub(crate) fn read_net(args: &NetArgs) -> Result<Loaded, Failure> {
-    if args.net.as_os_str() == Call::NET
-        && let Some(net) = Call::current().and_then(|call| call.net().cloned())
-    {
-        let net = replace_parameters(net, &args.param)?;
+    if let Some(net) = args.net.given_net() {
+        let net = replace_parameters(net.clone(), &args.param)?;
         return Ok(Loaded { net, dialect: Dialect::Pipe2, warnings: Vec::new(), properties: Vec::new() });
     }
     let name = if args.net.as_os_str() == "-" { "standard input".into() } else { args.net.display().to_string() };

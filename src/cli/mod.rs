@@ -24,6 +24,7 @@ mod exit;
 mod files;
 mod fit;
 mod frame;
+mod input;
 mod kinds;
 mod load;
 mod notes;
@@ -76,9 +77,10 @@ use std::sync::Arc;
 use tailspn::report::Answer;
 
 use args::{Cli, Command, MergeArgs};
-pub use call::{Call, Output, Pace, Problem};
+pub use call::{Call, Output, Pace, Problem, Request};
 use exit::Exit;
 use notes::{Failure, Note};
+pub use input::Input;
 pub use options::{CommandOption, Shape, options};
 use output::Terminal;
 
@@ -122,17 +124,23 @@ impl Call {
         Ok(answer)
     }
 
-    /// Runs a command on this thread and returns its exit code (see docs/exit-codes.md). The first argument is the name
-    /// of the program. [`take_output`](Self::take_output) returns the output of the command, also after an error.
+    /// Runs a command on this thread and returns its exit code (see docs/exit-codes.md).
+    /// [`take_output`](Self::take_output) returns the answer of the command, also after an error.
     ///
     /// # Errors
     ///
     /// The exit code with the reasons why the command failed.
-    pub fn run(self: &Arc<Self>, arguments: impl IntoIterator<Item = OsString>) -> Result<u8, (u8, Vec<Problem>)> {
+    pub fn run(self: &Arc<Self>, request: Request) -> Result<u8, (u8, Vec<Problem>)> {
         let ended = self.enter(|| {
             let refused = |error: clap::Error| Failure::new(Exit::Usage, Note::problem(reason_of(&error)));
-            let arguments: Vec<OsString> = arguments.into_iter().collect();
-            let cli = args::parse(arguments.clone()).map_err(refused)?;
+            let Request { command, options, inputs, words } = request;
+            let paths = inputs.iter().map(|input| input.as_os_str().to_owned());
+            let end = (!inputs.is_empty()).then(|| OsString::from("--"));
+            let first = ["tailspn".to_owned(), command].into_iter().chain(options).map(OsString::from);
+            let arguments: Vec<OsString> =
+                first.chain(end).chain(paths).chain(words.into_iter().map(OsString::from)).collect();
+            let mut cli = args::parse(arguments.clone()).map_err(refused)?;
+            cli.command.inputs_mut().into_iter().zip(inputs).for_each(|(slot, input)| *slot = input);
             let terminal = Terminal::of_call(self);
             if self.parts().is_empty() {
                 return answer(&cli, &arguments, &terminal);

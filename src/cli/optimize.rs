@@ -1,7 +1,5 @@
 //! `optimize`: the cheapest configuration that meets a deadline.
 
-use std::path::Path;
-
 use tailspn::ask::RunSettings;
 use tailspn::optimize::{Measure, Optimization, OptimizePlan, Sizing};
 use tailspn::plan::{JobPlan, PlanOption, Planning as _};
@@ -11,6 +9,7 @@ use tailspn::sweep::Axis;
 use crate::cli::args::{FitArgs, OptimizeArgs};
 use crate::cli::exit::Exit;
 use crate::cli::fit::plan_of;
+use crate::cli::input::Input;
 use crate::cli::frame::{self, Ask, Asked, Form};
 use crate::cli::kinds::{Optimized, optimized};
 use crate::cli::notes::Failure;
@@ -63,7 +62,7 @@ fn fit_args(args: &OptimizeArgs) -> FitArgs {
     FitArgs {
         input_size: args.log_input_size.clone(),
         job: args.job.clone(),
-        ..FitArgs::of_logs(args.inputs.clone(), &args.limits)
+        ..FitArgs::of_logs(args.inputs.iter().map(|log| log.to_path_buf()).collect(), &args.limits)
     }
 }
 
@@ -110,7 +109,7 @@ fn size(job: JobPlan, text: Option<&PlanText>, args: &OptimizeArgs, terminal: &T
 }
 
 /// Searches the axes of a plan.
-fn search(path: &Path, args: &OptimizeArgs, terminal: &Terminal) -> Result<Answer, Failure> {
+fn search(path: &Input, args: &OptimizeArgs, terminal: &Terminal) -> Result<Answer, Failure> {
     if args.price.is_some() {
         return Err(Failure::helped(
             Exit::Usage,
@@ -130,7 +129,7 @@ fn search(path: &Path, args: &OptimizeArgs, terminal: &Terminal) -> Result<Answe
     }
     options.extend(args.planned.options());
     let failed = |error| study_failure(error, &text);
-    let search = Optimization::planned(plan, path.parent().unwrap_or(Path::new("")), &options);
+    let search = Optimization::planned(plan, path.folder(), &options);
     let search = search.map_err(failed)?.settings(settings(args));
     let job = search.subject.plan().map_err(failed)?;
     let own_run = job.map(|job| proved(&job, args.trust.trust_misfit, terminal)).transpose()?;

@@ -120,8 +120,13 @@ impl Terminal {
         if print.json || print.csv {
             answer.document().remarks.iter().for_each(|remark| self.tell(&format!("note: {remark}")));
         }
-        answer.notes.iter().for_each(|note| self.tell(note));
+        self.tell_notes(answer);
         Ok(())
+    }
+
+    fn tell_notes(&self, answer: &Answer) {
+        self.warnings(&answer.warnings.iter().map(Note::warning).collect::<Vec<_>>());
+        answer.notes.iter().for_each(|note| self.tell(note));
     }
 
     /// Returns a result in the requested form.
@@ -250,7 +255,7 @@ impl Terminal {
     /// Keeps an answer for the program that runs the command, with its notes.
     pub(crate) fn keep(&self, answer: Answer) {
         if let Some(call) = &self.call {
-            answer.notes.iter().for_each(|note| self.tell(note));
+            self.tell_notes(&answer);
             call.output().answer = Some(answer);
         }
     }

@@ -1,13 +1,12 @@
 //! Reads a plan, and reports problems with their positions.
 
-use std::path::Path;
-
 use tailspn::cluster::PolicyPlan;
 use tailspn::plan::{
     JobPlan, Loaded, PlanError, PlanOption, PlanProblem, PlanWarning, Planning as _, ProblemKind, Work,
 };
 
 use crate::cli::exit::Exit;
+use crate::cli::input::Input;
 use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
@@ -19,12 +18,15 @@ pub(crate) struct PlanText {
 }
 
 impl PlanText {
-    /// Reads the text in a file. Warns about a plan without any key, which would mean all defaults: it may be the
+    /// Reads the text of a plan. Warns about a plan without any key, which would mean all defaults: it may be the
     /// wrong file.
-    pub(crate) fn read(path: &Path, terminal: &Terminal) -> Result<Self, Failure> {
-        let name = path.display().to_string();
-        let text = String::from_utf8(read_bytes(path)?).map_err(|_| not_text(&name))?;
-        if text.trim().is_empty() && path.is_file() && !name.ends_with(".toml") {
+    pub(crate) fn read(plan: &Input, terminal: &Terminal) -> Result<Self, Failure> {
+        let name = plan.display().to_string();
+        let text = match plan.given_plan() {
+            Some(text) => text.to_owned(),
+            None => String::from_utf8(read_bytes(plan)?).map_err(|_| not_text(&name))?,
+        };
+        if text.trim().is_empty() && plan.is_file() && !name.ends_with(".toml") {
             let help = "pass the right file; the name of a plan without keys ends with .toml";
             return Err(Failure::helped(Exit::Model, format!("`{name}` is empty"), help));
         }
@@ -90,9 +92,9 @@ pub(crate) fn old_names(source: &Source, warnings: &[PlanWarning]) -> Vec<Note> 
     warnings.iter().map(|old| Note::warning(old.to_string()).at(source, old.span.clone())).collect()
 }
 
-/// Reads the plan of a job from a file, and applies options; without a file, the default job.
-pub(crate) fn read_job(path: Option<&Path>, options: &[PlanOption], terminal: &Terminal) -> Result<JobPlan, Failure> {
-    let text = path.map(|path| PlanText::read(path, terminal)).transpose()?;
+/// Reads the plan of a job, and applies options; without a plan, the default job.
+pub(crate) fn read_job(plan: Option<&Input>, options: &[PlanOption], terminal: &Terminal) -> Result<JobPlan, Failure> {
+    let text = plan.map(|plan| PlanText::read(plan, terminal)).transpose()?;
     job_of(text.as_ref(), options, terminal)
 }
 

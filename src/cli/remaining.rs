@@ -57,8 +57,8 @@ impl Ask for RemainingArgs {
 fn read_plan(args: &RemainingArgs, terminal: &Terminal) -> Result<Option<StagePlan>, Failure> {
     let Some(path) = &args.plan else { return Ok(None) };
     let needed = "`tailspn fit LOG... -o PLAN.toml` makes a plan of stages from Spark event logs";
-    let plan = if path.is_dir() || FileKind::of(path).is_some_and(FileKind::is_log) {
-        plan_of(&FitArgs::of_logs(vec![path.to_owned()], &args.limits), terminal)?
+    let plan = if path.is_dir() || path.kind().is_some_and(FileKind::is_log) {
+        plan_of(&FitArgs::of_logs(vec![path.to_path_buf()], &args.limits), terminal)?
     } else {
         PlanText::read(path, terminal)?.job(terminal)?
     };

@@ -1,16 +1,15 @@
 //! `sensitivity`: which setting of a job or a net has the largest effect.
 
-use std::path::Path;
-
 use tailspn::ask::RunSettings;
 use tailspn::report::Answer;
 use tailspn::sensitivity::{Method, Sensitivity, SensitivityReport};
-use tailspn::subject::NetGoal;
+use tailspn::subject::{FileKind, NetGoal};
 use tailspn::sweep::SweepPlan;
 
 use crate::cli::args::{SensitivityArgs, UntilArgs};
 use crate::cli::exit::Exit;
 use crate::cli::frame::{self, Ask, Asked, Form};
+use crate::cli::input::Input;
 use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
@@ -35,7 +34,7 @@ impl Ask for SensitivityArgs {
     }
 
     fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
-        let (study, plan) = read(self.subject.as_deref().unwrap_or(Path::new("")), self, terminal)?;
+        let (study, plan) = read(self, terminal)?;
         tell_warnings(&study.warnings, &study.subject, terminal);
         let failed = |error| study_failure(error, &plan);
         let job = study.subject.plan().map_err(failed)?;
@@ -55,9 +54,16 @@ impl Ask for SensitivityArgs {
     }
 }
 
-/// Returns true if a text is a net rather than a plan.
-fn is_net(text: &str) -> bool {
-    text.trim_start_matches('\u{feff}').trim_start().starts_with(['<', '|'])
+/// Returns true if the subject is a net rather than a plan.
+fn is_net(subject: &Input, args: &SensitivityArgs) -> Result<bool, Failure> {
+    if subject.given_net().is_some() || subject.given_plan().is_some() || subject.kind() == Some(FileKind::Net) {
+        return Ok(subject.given_plan().is_none());
+    }
+    let bytes = read_bytes(subject)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    // the reader of nets says what is wrong with a damaged net, and refuses an empty file with a clear message
+    Ok(text.starts_with(['<', '|']) || (args.until.is_some() && text.is_empty()))
 }
 
 /// Returns the goal of a net.
@@ -71,11 +77,9 @@ fn goal_of(args: &SensitivityArgs) -> Result<NetGoal, Failure> {
 }
 
 /// Reads a plan, or a net, and the text of the plan.
-fn read(path: &Path, args: &SensitivityArgs, terminal: &Terminal) -> Result<(Sensitivity, PlanText), Failure> {
-    let bytes = read_bytes(path)?;
-    let text = String::from_utf8_lossy(&bytes);
-    // the reader of nets refuses an empty file with a clear message
-    if is_net(&text) || (args.until.is_some() && text.trim().is_empty()) {
+fn read(args: &SensitivityArgs, terminal: &Terminal) -> Result<(Sensitivity, PlanText), Failure> {
+    let Some(path) = &args.subject else { return Err(Failure::plain(Exit::Usage, "no plan or net is given")) };
+    if is_net(path, args)? {
         if let Some(option) = args.planned.options().first() {
             let note = Note::problem(format!("`{}` applies to job plans, not to a net", option.name()));
             return Err(Failure::new(Exit::Usage, note.with_help("write a plan with `sweep.base`")));
@@ -89,6 +93,6 @@ fn read(path: &Path, args: &SensitivityArgs, terminal: &Terminal) -> Result<(Sen
         return Err(Failure::plain(Exit::Usage, "`--until` applies to nets; a plan states its goal as `sweep.until`"));
     }
     let plan = text.plan(SweepPlan::read, &keys_of("sensitivity"), terminal)?;
-    let study = Sensitivity::planned(plan, path.parent().unwrap_or(Path::new("")), &args.planned.options());
+    let study = Sensitivity::planned(plan, path.folder(), &args.planned.options());
     Ok((study.map_err(|error| study_failure(error, &text))?, text))
 }

@@ -28,7 +28,7 @@ pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure
         terminal.tell("warning: `--plan` is now an argument without a name, as in `spn-gc PLAN -o FILE`; the option will be removed in the next release");
     }
     let text =
-        args.plan.as_deref().or(args.plan_option.as_deref()).map(|path| PlanText::read(path, terminal)).transpose()?;
+        args.plan.as_ref().or(args.plan_option.as_ref()).map(|plan| PlanText::read(plan, terminal)).transpose()?;
     let options = &args.planned;
     let slots = options.job.slots || options.job.map_slots.is_some() || options.job.reduce_slots.is_some();
     let slots = slots || text.as_ref().is_some_and(|text| text.states("model", "slots"));

@@ -1,6 +1,5 @@
 //! `sweep` and `merge`: many configurations of one job or net, their effects, and the setting that helps most.
 
-use std::path::Path;
 use std::time::Instant;
 
 use tailspn::ask::RunSettings;
@@ -23,7 +22,7 @@ use crate::cli::watch::catch_interrupt;
 
 /// Runs the sweep of a plan.
 pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    let Some(path) = args.plan.as_deref().filter(|_| !args.print_plan) else {
+    let Some(path) = args.plan.as_ref().filter(|_| !args.print_plan) else {
         terminal.data(SweepPlan::example_toml())?;
         return Ok(Exit::Success);
     };
@@ -33,7 +32,7 @@ pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Result<Exit, Failure
     let mut plan = text.plan(SweepPlan::read, &keys_of("sweep"), terminal)?;
     apply(args, &mut plan);
     let failed = |error| study_failure(error, &text);
-    let sweep = Sweep::planned(plan, path.parent().unwrap_or(Path::new("")), &args.planned.options());
+    let sweep = Sweep::planned(plan, path.folder(), &args.planned.options());
     let mut sweep = sweep.map_err(failed)?.settings(settings(args));
     tell_warnings(&sweep.warnings, &sweep.subject, terminal);
     let job = sweep.subject.plan().map_err(failed)?;

@@ -15,6 +15,7 @@ use tailspn::whatif::WhatIf;
 use crate::cli::args::WhatIfArgs;
 use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
+use crate::cli::input::Input;
 use crate::cli::frame::{self, Ask, Asked, Form};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
@@ -44,7 +45,7 @@ impl Ask for WhatIfArgs {
             may_plot("--plot")?;
             may_write_picture(path, self.force)?;
         }
-        let log = self.plan.as_deref().filter(|path| is_meant(path));
+        let log = self.plan.as_ref().filter(|plan| is_log(plan)).map(|log| &**log);
         refuse_options(self, log.is_some())?;
         catch_interrupt(terminal);
         let (mut study, own_run) = match log {
@@ -108,12 +109,12 @@ fn refuse_options(args: &WhatIfArgs, is_log: bool) -> Result<(), Failure> {
 }
 
 /// The plan in a file; the default job without a file.
-fn read(path: Option<&Path>, terminal: &Terminal) -> Result<JobPlan, Failure> {
-    path.map_or_else(|| Ok(JobPlan::default()), |path| PlanText::read(path, terminal)?.job(terminal))
+fn read(plan: Option<&Input>, terminal: &Terminal) -> Result<JobPlan, Failure> {
+    plan.map_or_else(|| Ok(JobPlan::default()), |plan| PlanText::read(plan, terminal)?.job(terminal))
 }
 
 fn of_plan(args: &WhatIfArgs, terminal: &Terminal) -> Result<(WhatIf, OwnRun), Failure> {
-    let plan = read(args.plan.as_deref(), terminal)?.with_all(&args.planned.options()).plan();
+    let plan = read(args.plan.as_ref(), terminal)?.with_all(&args.planned.options()).plan();
     let plan = plan.map_err(|error| options_refused(&error))?;
     let own_run = proved(&plan, args.trust.trust_misfit, terminal)?;
     Ok((WhatIf::of_plan(plan).map_err(failure)?, own_run))
@@ -129,14 +130,14 @@ fn of_log(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<WhatIf, 
     };
     let mut study = WhatIf::of_log(&trace).map_err(failure)?;
     if let Some(path) = &args.policies {
-        study.policies = PlanText::read(path, terminal)?.policies(terminal)?;
+        study.policies = PlanText::read(&path.as_path().into(), terminal)?.policies(terminal)?;
     }
     Ok(study)
 }
 
 /// Returns true if a path leads to a log rather than a plan. An unreadable file is reported later, when it is read.
-fn is_meant(path: &Path) -> bool {
-    path.is_dir() || FileKind::of(path).is_some_and(FileKind::is_log)
+fn is_log(plan: &Input) -> bool {
+    plan.is_dir() || plan.kind().is_some_and(FileKind::is_log)
 }
 
 /// The values of all axes.

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -11,7 +12,7 @@ use numpy::{IntoPyArray as _, PyArray1};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use tailspn::cli::{Call, Output, Problem, Shape};
+use tailspn::cli::{Call, Input, Output, Problem, Request, Shape};
 use tailspn::report::Answer;
 
 use crate::found::Found;
@@ -56,24 +57,49 @@ pub(crate) fn cli(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
     py.detach(|| tailspn::cli::run_with(arguments))
 }
 
-/// Runs a command in this process, without the GIL. `progress` is called with the completed amount, the planned amount and
-/// the unit. The argument `<net>` stands for `net`. If `parts` are given (all shards of this command, or the first shards),
-/// the command merges them and runs no replications.
+/// An input of a command.
+#[derive(FromPyObject)]
+pub(crate) enum Given<'py> {
+    /// A net.
+    Net(Bound<'py, NativeNet>),
+    /// A plan: its name, and its text.
+    Plan(String, String),
+    /// A file.
+    File(PathBuf),
+}
+
+impl From<Given<'_>> for Input {
+    fn from(given: Given<'_>) -> Self {
+        match given {
+            Given::Net(net) => Self::net(net.get().net().clone()),
+            Given::Plan(name, text) => Self::plan(&name, text),
+            Given::File(path) => path.as_path().into(),
+        }
+    }
+}
+
+/// Runs a command in this process, without the GIL. `options` are words such as `--reps=100`, and `words` further arguments such as
+/// formulas. `progress` is called with the completed amount, the planned amount and the unit. If `parts` are given (all shards of this
+/// command, or the first shards), the command merges them and runs no replications.
 #[pyfunction]
-#[pyo3(signature = (arguments, samples=false, progress=None, net=None, parts=None))]
+#[pyo3(signature = (command, options, inputs, words, samples=false, progress=None, parts=None))]
+#[expect(clippy::too_many_arguments, reason = "the package calls it in one place")]
 pub(crate) fn run(
     py: Python<'_>,
-    arguments: Vec<OsString>,
+    command: String,
+    options: Vec<String>,
+    inputs: Vec<Given<'_>>,
+    words: Vec<String>,
     samples: bool,
     progress: Option<Py<PyAny>>,
-    net: Option<Bound<'_, NativeNet>>,
     parts: Option<Vec<Vec<u8>>>,
 ) -> PyResult<Outcome> {
-    let call = Call::merging(samples, net.map(|net| net.get().net().clone()), parts.unwrap_or_default());
+    let call = Call::merging(samples, parts.unwrap_or_default());
+    let request = Request { command, options, inputs: inputs.into_iter().map(Input::from).collect(), words };
     let (sender, ended) = channel::<Ended>();
     let own = call.clone();
     let command = move || {
-        let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| own.run(arguments)));
+        let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| own.run(request)));
         // the caller may no longer wait
         let _ = sender.send(ended);
     };

@@ -10,6 +10,7 @@ use tailspn::plan::Copies;
 use crate::cli::args::diagnose::at_least_one;
 use crate::cli::args::{LogArgs, Method, PartArgs, PlaceArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs, TrustArgs};
 use crate::cli::straggler_values;
+use crate::cli::input::Input;
 use crate::cli::values;
 
 /// A plan of a job.
@@ -37,10 +38,10 @@ pub(crate) struct SpnGcArgs {
     #[arg(long, value_name = "T1,...,T9", allow_hyphen_values = true, value_parser = values::nine_means)]
     pub(crate) means: Option<[f64; 9]>,
     /// Plan of the job; without one, the default job
-    pub(crate) plan: Option<PathBuf>,
+    pub(crate) plan: Option<Input>,
     /// Old form of PLAN
     #[arg(long = "plan", value_name = "PLAN.toml", conflicts_with = "plan", hide = true)]
-    pub(crate) plan_option: Option<PathBuf>,
+    pub(crate) plan_option: Option<Input>,
     #[command(flatten)]
     pub(crate) planned: PlanArgs,
     /// Probability that a task runs on a slow node, and the factor by which a slow node lengthens the task, such as
@@ -88,7 +89,7 @@ Examples:
 #[command(group(clap::ArgGroup::new("written").args(["export", "plots"]).multiple(true)))]
 pub(crate) struct EstimateArgs {
     /// Plan of the job; without one, the default job
-    pub(crate) plan: Option<PathBuf>,
+    pub(crate) plan: Option<Input>,
     /// Method for the job time; `auto` also prints the exact job time if a formula exists
     #[arg(long, default_value = "auto", help_heading = "Run")]
     pub(crate) method: Method,
@@ -173,7 +174,7 @@ Examples:
 pub(crate) struct WhatIfArgs {
     /// Plan of cluster, jobs and policies, or the log of a finished job; without one, the default plan
     #[arg(value_name = "PLAN|LOG")]
-    pub(crate) plan: Option<PathBuf>,
+    pub(crate) plan: Option<Input>,
     /// For a log: compare the policies of this plan
     #[arg(long, value_name = "PLAN.toml", help_heading = "Run")]
     pub(crate) policies: Option<PathBuf>,

@@ -1,7 +1,5 @@
 //! The arguments of `sensitivity` and `optimize`.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
 use tailspn::optimize::{Measure, Price};
@@ -9,6 +7,7 @@ use tailspn::optimize::{Measure, Price};
 use crate::cli::args::{
     ChoiceArgs, LogArgs, PartArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs, SensitivityMethod, TrustArgs, UntilArgs,
 };
+use crate::cli::input::Input;
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -47,7 +46,7 @@ Examples:
 pub(crate) struct SensitivityArgs {
     /// Sweep plan, to analyse its axes, or net, to analyse its rate parameters
     #[arg(value_name = "PLAN|NET", required_unless_present = "print_plan")]
-    pub(crate) subject: Option<PathBuf>,
+    pub(crate) subject: Option<Input>,
     /// Method of the sensitivity analysis
     #[arg(long, value_enum, default_value = "derivatives")]
     pub(crate) method: SensitivityMethod,
@@ -126,7 +125,7 @@ Examples:
 pub(crate) struct OptimizeArgs {
     /// Logs of runs of a job, the plan of a job, or the plan of an optimisation
     #[arg(value_name = "LOG|PLAN", required_unless_present = "print_plan")]
-    pub(crate) inputs: Vec<PathBuf>,
+    pub(crate) inputs: Vec<Input>,
     /// Price of machine time, such as 0.30/executor-hour, $0.05/core-hour or 0.40/node-hour [default:
     /// 1/core-hour; for MapReduce 1/node-hour]
     #[arg(long, value_name = "AMOUNT/UNIT", allow_hyphen_values = true, help_heading = "Cost of a job")]

@@ -63,6 +63,7 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::cli::exit::EXIT_CODES;
+use crate::cli::input::Input;
 use crate::cli::values;
 
 /// Estimate job times; simulate and solve stochastic Petri nets
@@ -173,6 +174,25 @@ impl Command {
             Self::Whatif(args) => Some((&args.part, args.force)),
             Self::Sensitivity(args) => Some((&args.part, args.force)),
             _ => None,
+        }
+    }
+
+    /// Returns the inputs that may be in memory, in the order of the arguments.
+    pub(crate) fn inputs_mut(&mut self) -> Vec<&mut Input> {
+        match self {
+            Self::Check(CheckArgs { net, .. })
+            | Self::Convert(ConvertArgs { net, .. })
+            | Self::Structure(StructureArgs { net, .. }) => vec![&mut net.net],
+            Self::Simulate(args) => vec![&mut args.net.net],
+            Self::Solve(args) => vec![&mut args.net.net],
+            Self::Query(args) => vec![&mut args.net.net],
+            Self::Rare(args) => vec![&mut args.net.net],
+            Self::Estimate(args) => args.plan.iter_mut().collect(),
+            Self::Whatif(args) => args.plan.iter_mut().collect(),
+            Self::Sweep(args) => args.plan.iter_mut().collect(),
+            Self::Sensitivity(args) => args.subject.iter_mut().collect(),
+            Self::Optimize(args) => args.inputs.iter_mut().collect(),
+            _ => Vec::new(),
         }
     }
 

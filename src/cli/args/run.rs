@@ -1,7 +1,7 @@
 //! Arguments that commands share: how a run is made, on which device, and how its results are printed.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -12,6 +12,7 @@ use tailspn::share::Shard;
 use tailspn::trace::ReadOptions;
 
 use crate::cli::args::BackendChoice;
+use crate::cli::input::Input;
 use crate::cli::output::Terminal;
 use crate::cli::values;
 
@@ -19,7 +20,7 @@ use crate::cli::values;
 #[derive(Debug, Args)]
 pub(crate) struct NetArgs {
     /// PIPE XML of any version, PNML, a GreatSPN project or `.net`, or JANI; `-` is standard input
-    pub(crate) net: std::path::PathBuf,
+    pub(crate) net: Input,
     /// Meaning of a file on which PIPE 4.3 and PIPE 5 disagree: `sensible` (the most likely meaning), `pipe4` or `pipe5`;
     /// may be repeated
     ///
@@ -40,9 +41,9 @@ pub(crate) struct NetArgs {
 
 impl NetArgs {
     /// Returns the arguments for the file at a path, without further options.
-    pub(crate) fn at(net: &std::path::Path) -> Self {
+    pub(crate) fn at(net: &Path) -> Self {
         let max_file = tailspn::formats::pipe::ReadOptions::default().max_bytes as u64;
-        Self { net: net.to_owned(), read_as: Vec::new(), param: Vec::new(), chosen: None, max_file }
+        Self { net: net.into(), read_as: Vec::new(), param: Vec::new(), chosen: None, max_file }
     }
 }
 

@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use tailspn::share::Shard;
 
 use crate::cli::args::{PlaceArgs, PlanArgs, PlotArgs, PrintArgs, TrustArgs};
+use crate::cli::input::Input;
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -35,7 +36,7 @@ Examples:
 pub(crate) struct SweepArgs {
     /// Plan of the sweep
     #[arg(required_unless_present = "print_plan")]
-    pub(crate) plan: Option<PathBuf>,
+    pub(crate) plan: Option<Input>,
     #[command(flatten)]
     pub(crate) planned: PlanArgs,
     /// New folder for the results; each point is written soon after it finishes

@@ -64,7 +64,7 @@ impl Search {
 
     /// Starts a search, unless one is running.
     fn start(self: &Arc<Self>, question: Question) -> Result<(), Refusal> {
-        let call = Call::new(false, None);
+        let call = Call::new(false);
         {
             let mut state = self.state();
             if state.as_ref().is_some_and(|running| running.ended.is_none()) {

@@ -230,7 +230,7 @@ async fn estimate(State(job): State<Arc<Job>>, body: Bytes) -> Response {
         Ok(question) => question,
         Err(refusal) => return refusal.response(),
     };
-    let call = Call::new(false, None);
+    let call = Call::new(false);
     let _waiting = Waiting::new(&call);
     apart(move || answer(&job, &call, question)).await
 }
@@ -301,7 +301,7 @@ fn answer(job: &Job, call: &Call, mut question: Question) -> Reply {
         toml: format!("# tailspn estimate {PLAN_FILE}{words}\n{}", document.plan),
         pictures,
         pinned,
-        remarks: found.notes,
+        remarks: found.remarks(),
         result: found.result.clone(),
     })
 }

@@ -125,7 +125,7 @@ async fn start(State(log): State<Arc<Log>>) -> Response {
 
 /// Runs a command for the log; stops it once the page no longer waits.
 async fn command(work: impl FnOnce(&Arc<Call>) -> Reply + Send + 'static) -> Response {
-    let call = Call::new(false, None);
+    let call = Call::new(false);
     let _waiting = Waiting::new(&call);
     apart(move || work(&call)).await
 }

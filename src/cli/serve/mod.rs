@@ -122,7 +122,7 @@ impl Page {
             let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             return Ok(Self::Net(Games::new(file, Game::new(loaded.net, program))));
         }
-        let text = PlanText::read(path, terminal)?;
+        let text = PlanText::read(&path.into(), terminal)?;
         match job_of(Some(&text), &[], terminal)? {
             plan @ JobPlan::Tasks(_) => Err(only_whatif(&plan, "serve")),
             _ => Ok(Self::Job(Job::of_plan(path))),

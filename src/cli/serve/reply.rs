@@ -123,7 +123,7 @@ impl Shown {
     pub(crate) fn of(answer: Answer, remarks: Vec<String>) -> Result<Self, Refusal> {
         let report = html(&[Part { document: answer.result.document(), net: None }]);
         let report = report.map_err(|error| Refusal::unanswerable(format!("the result cannot be shown: {error}")))?;
-        Ok(Self { report, result: answer.result, remarks: remarks.into_iter().chain(answer.notes).collect() })
+        Ok(Self { report, remarks: remarks.into_iter().chain(answer.remarks()).collect(), result: answer.result })
     }
 }
 

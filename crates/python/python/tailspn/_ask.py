@@ -26,8 +26,14 @@ Progress = Callable[[int, int, str], object]
 _PRINTING = {"json", "csv", "markdown", "all", "help", "force", "samples"}
 
 
-# commands that take a net object without a file
+# commands that take a net in memory
 _TAKE_NETS = {"query", "rare", "simulate", "solve"}
+
+# options that refer to the file of a net
+_OF_FILES = {"property", "read_as", "net", "max_file"}
+
+# commands that take a plan in memory; a plan that was read from a file may refer to files beside it
+_TAKE_PLANS = {"estimate", "whatif", "sweep", "sensitivity", "optimize"}
 
 # commands whose replications `distributed` can divide among workers
 _SHARED = {"simulate", "estimate", "whatif", "sensitivity"}
@@ -85,8 +91,6 @@ def _arguments(command: str, options: Mapping[str, Any]) -> list[str]:
 
 def _path_of(given: Any, folder: str) -> str:
     """Return the path of an input; an input that is not a file is written to the folder first."""
-    if isinstance(given, Mapping):
-        given = Plan.from_dict(dict(given))
     if isinstance(given, Plan):
         if given.path is not None:
             return given.path
@@ -103,6 +107,19 @@ def _path_of(given: Any, folder: str) -> str:
     return str(os.fspath(given))
 
 
+def _given(
+    command: str, one: Any, options: Mapping[str, Any], folder: str
+) -> str | _tailspn.NativeNet | tuple[str, str]:
+    """Return an input for the native half: a net or a plan in memory, or the path of a file."""
+    if isinstance(one, Net) and command in _TAKE_NETS and (one.path is None or not _OF_FILES & options.keys()):
+        return one._native
+    if isinstance(one, Mapping):
+        one = Plan.from_dict(dict(one))
+    if isinstance(one, Plan) and one.path is None and command in _TAKE_PLANS:
+        return one.name, one.text
+    return _path_of(one, folder)
+
+
 def _outcome(
     command: str,
     inputs: Sequence[Any],
@@ -115,14 +132,11 @@ def _outcome(
     parts: Sequence[bytes] = (),
 ) -> _tailspn.Outcome:
     with tempfile.TemporaryDirectory(prefix="tailspn") as folder:
-        net = next((one for one in inputs if command in _TAKE_NETS and isinstance(one, Net) and one.path is None), None)
-        paths = ["<net>" if one is net else _path_of(one, folder) for one in inputs if one is not None]
-        arguments = ["tailspn", command, *_arguments(command, options)]
+        given = [_given(command, one, options, folder) for one in inputs if one is not None]
+        words_of_options = _arguments(command, options)
         if shard is not None:
-            arguments.append(f"--shard={shard}")
-        if paths:
-            arguments += ["--", *paths, *words]
-        return _tailspn.run(arguments, samples, progress, None if net is None else net._native, list(parts))
+            words_of_options.append(f"--shard={shard}")
+        return _tailspn.run(command, words_of_options, given, list(words), samples, progress, list(parts))
 
 
 def _ask(

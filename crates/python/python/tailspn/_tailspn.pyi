@@ -45,10 +45,12 @@ class Outcome:
 def cli(arguments: Sequence[str]) -> int: ...
 def options(command: str) -> list[tuple[str, str, list[str], str]] | None: ...
 def run(
-    arguments: Sequence[str],
+    command: str,
+    options: Sequence[str],
+    inputs: Sequence[str | NativeNet | tuple[str, str]],
+    words: Sequence[str],
     samples: bool = False,
     progress: Callable[[int, int, str], object] | None = None,
-    net: NativeNet | None = None,
     parts: Sequence[bytes] | None = None,
 ) -> Outcome: ...
 def read(json: str) -> Found: ...

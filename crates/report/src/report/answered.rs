@@ -18,7 +18,9 @@ use crate::report::stages::stages_report;
 pub struct Answer {
     /// The result.
     pub result: AnyReport,
-    /// What a reader should know besides the result: warnings about the question, and advice. One line each.
+    /// Doubts about the plan, one line each.
+    pub warnings: Vec<String>,
+    /// What a reader should know besides the result, one line each.
     pub notes: Vec<String>,
     /// Time of each replication that finished \[s\], in the order of the replications; none unless the question asks for them.
     pub times_s: Option<Vec<f64>>,
@@ -61,7 +63,7 @@ pub enum End {
 impl Answer {
     /// Returns the answer of complete work, without notes.
     pub fn new(result: impl Into<AnyReport>) -> Self {
-        Self { result: result.into(), notes: Vec::new(), times_s: None, plan: None, end: End::Complete }
+        Self { result: result.into(), warnings: Vec::new(), notes: Vec::new(), times_s: None, plan: None, end: End::Complete }
     }
 
     /// Returns the same answer for work that was stopped, if `stopped` is true.
@@ -73,6 +75,11 @@ impl Answer {
     /// Returns the document of the result: text, page, tables and pictures.
     pub fn document(&self) -> Document<'_> {
         self.result.document()
+    }
+
+    /// Returns the warnings and the notes, one line each.
+    pub fn remarks(&self) -> Vec<String> {
+        self.warnings.iter().map(|warning| format!("warning: {warning}")).chain(self.notes.iter().cloned()).collect()
     }
 
     /// Returns what the answer says, part by part.
@@ -120,7 +127,8 @@ impl Answer {
             }
             EstimatedWork::Stages(plan, found) => stages_report(plan, found, job.level).into(),
         };
-        Ok(Self { notes: job.notes(), ..Self::new(result) }.unless_stopped(job.is_partial()))
+        let notes = job.advice().map(|advice| format!("note: {advice}")).into_iter().collect();
+        Ok(Self { warnings: job.warnings(), notes, ..Self::new(result) }.unless_stopped(job.is_partial()))
     }
 
     /// Returns the answer to a fit, with the fitted plan. Intervals have confidence `level`.

@@ -260,20 +260,22 @@ impl EstimatedJob {
         }
     }
 
-    /// Returns warnings about the plan, and advice on a better method.
-    pub fn notes(&self) -> Vec<String> {
-        let EstimatedWork::Phases(_, found) = &self.work else { return Vec::new() };
-        let mut notes: Vec<String> =
-            found.phases.warnings.iter().map(|warning| format!("warning: {warning}")).collect();
-        if found.exact.is_some() && found.simulated.is_some() {
-            notes.push("note: the job time is known exactly; --method exact prints it without simulation".to_owned());
-        } else if found.has_parts {
-            notes.push(
-                "note: there is no formula, but --method exact computes the job time from the parts of the job"
-                    .to_owned(),
-            );
+    /// Returns warnings about the plan.
+    pub fn warnings(&self) -> Vec<String> {
+        match &self.work {
+            EstimatedWork::Phases(_, found) => found.phases.warnings.iter().map(ToString::to_string).collect(),
+            EstimatedWork::Stages(..) => Vec::new(),
         }
-        notes
+    }
+
+    /// Returns advice on a better method, if there is one.
+    pub fn advice(&self) -> Option<&'static str> {
+        let EstimatedWork::Phases(_, found) = &self.work else { return None };
+        if found.exact.is_some() && found.simulated.is_some() {
+            return Some("the job time is known exactly; --method exact prints it without simulation");
+        }
+        let parts = "there is no formula, but --method exact computes the job time from the parts of the job";
+        found.has_parts.then_some(parts)
     }
 
     /// Returns true if the job has speculative copies that its net lacks.

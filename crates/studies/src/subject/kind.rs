@@ -52,7 +52,7 @@ impl FileKind {
     }
 
     /// Returns the kind of a text that is not a log, by its first bytes.
-    fn of_text(head: &[u8]) -> Option<Self> {
+    pub fn of_text(head: &[u8]) -> Option<Self> {
         match NetFormat::sniff(head) {
             Some(NetFormat::Svg | NetFormat::Dot) => return None,
             Some(_) => return Some(Self::Net),

@@ -1,0 +1,85 @@
+//! What a command reads: a file or, if another program runs the command, what it has in memory in place of the file.
+
+use std::ffi::OsString;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tailspn::net::Net;
+use tailspn::subject::FileKind;
+
+/// An input of a command. It dereferences to the path, which messages name.
+#[derive(Clone, Debug)]
+pub struct Input {
+    path: PathBuf,
+    given: Given,
+}
+
+/// What another program passes in place of a file.
+#[derive(Clone, Debug)]
+enum Given {
+    /// Nothing: the file is read.
+    File,
+    Net(Arc<Net>),
+    /// The text of a plan.
+    Plan(String),
+}
+
+impl Input {
+    /// Returns a net in place of a file.
+    pub fn net(net: Net) -> Self {
+        Self { path: "<net>".into(), given: Given::Net(Arc::new(net)) }
+    }
+
+    /// Returns a plan in place of a file; `name` stands in messages.
+    pub fn plan(name: &str, text: String) -> Self {
+        Self { path: name.into(), given: Given::Plan(text) }
+    }
+
+    /// Returns the net that stands in place of a file.
+    pub(crate) fn given_net(&self) -> Option<&Net> {
+        if let Given::Net(net) = &self.given { Some(net) } else { None }
+    }
+
+    /// Returns the text of the plan that stands in place of a file.
+    pub(crate) fn given_plan(&self) -> Option<&str> {
+        if let Given::Plan(text) = &self.given { Some(text) } else { None }
+    }
+
+    /// Returns the kind of the file, or of what stands in its place.
+    pub(crate) fn kind(&self) -> Option<FileKind> {
+        match &self.given {
+            Given::File => FileKind::of(&self.path),
+            Given::Net(_) => Some(FileKind::Net),
+            Given::Plan(text) => FileKind::of_text(text.as_bytes()),
+        }
+    }
+
+    /// Returns the folder to which file names in a plan are relative.
+    pub(crate) fn folder(&self) -> &Path {
+        match self.given {
+            Given::File => self.path.parent().unwrap_or(Path::new("")),
+            Given::Net(_) | Given::Plan(_) => Path::new(""),
+        }
+    }
+}
+
+impl From<OsString> for Input {
+    fn from(path: OsString) -> Self {
+        Self { path: path.into(), given: Given::File }
+    }
+}
+
+impl From<&Path> for Input {
+    fn from(path: &Path) -> Self {
+        Self { path: path.to_owned(), given: Given::File }
+    }
+}
+
+impl Deref for Input {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        &self.path
+    }
+}
