@@ -211,7 +211,7 @@ fn run_command(command: &Command, terminal: &Terminal) -> Result<Exit, Failure> 
         Command::Estimate(args) => estimate::run(args, terminal),
         Command::Whatif(args) => whatif::run(args, terminal),
         Command::Sweep(args) => sweep::run(args, terminal),
-        Command::Merge(args) => sweep::merge(args, terminal),
+        Command::Merge(args) => frame::run(args, terminal),
         Command::Sensitivity(args) => sensitivity::run(args, terminal),
         Command::Optimize(args) => optimize::run(args, terminal),
         Command::Detectors(args) => frame::run(args, terminal),

@@ -6,13 +6,14 @@ use tailspn::diagnose::syscalls::{
     Buckets, DataFolders, DiagnosisSettings, ImprovedSettings, Method, Profile, Purpose, ReadSettings, Run,
     StatisticalSettings, diagnose, read_run,
 };
-use tailspn::report::{document_text, syscall_profile_document, syscalls_report, syscalls_svg};
+use tailspn::report::{Answer, document_text, syscall_profile_document, syscalls_report, syscalls_svg};
 use tailspn_common::bounded;
 
 use crate::cli::args::{
     SyscallDiagnoseArgs, SyscallMethod, SyscallProfileArgs, SyscallReadArgs, SyscallsArgs, SyscallsCommand,
 };
 use crate::cli::exit::Exit;
+use crate::cli::frame::{self, Ask, Asked, Form};
 use crate::cli::files::{may_write, write_file};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
@@ -25,7 +26,7 @@ pub(crate) fn run(args: &SyscallsArgs, terminal: &Terminal) -> Result<Exit, Fail
     catch_interrupt(terminal);
     match &args.command {
         SyscallsCommand::Profile(args) => learn(args, terminal),
-        SyscallsCommand::Diagnose(args) => judge(args, terminal),
+        SyscallsCommand::Diagnose(args) => frame::run(args, terminal),
     }
 }
 
@@ -60,24 +61,30 @@ fn learn(args: &SyscallProfileArgs, terminal: &Terminal) -> Result<Exit, Failure
     Ok(Exit::Success)
 }
 
-fn judge(args: &SyscallDiagnoseArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    if let Some(path) = &args.picture {
-        may_write_picture(path, args.force)?;
+impl Ask for SyscallDiagnoseArgs {
+    fn form(&self) -> Form<'_> {
+        Form { force: self.force, ..Form::printed(&self.print) }
     }
-    if args.margin < 1.0 {
-        return Err(Failure::plain(Exit::Usage, "--margin must be at least 1"));
+
+    fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
+        if let Some(path) = &self.picture {
+            may_write_picture(path, self.force)?;
+        }
+        if self.margin < 1.0 {
+            return Err(Failure::plain(Exit::Usage, "--margin must be at least 1"));
+        }
+        let profile = profile_in(&self.profile)?;
+        let settings = with_reading(ReadSettings { sides: self.sides.0, ..profile.read_settings() }, &self.reading);
+        let run = load(&self.logs, Purpose::Judge(&profile), &settings, terminal)?;
+        let answers = diagnose(&run, &profile, &methods(&self.method), &settings_of(self));
+        let report = syscalls_report(&run, &profile, answers);
+        let picture = self.picture.as_ref().map(|_| syscalls_svg(&report));
+        let asked = Asked::from(Answer::new(report));
+        Ok(match (&self.picture, picture) {
+            (Some(path), Some(picture)) => asked.writing(move |_| write_picture(path, &picture, self.force)),
+            _ => asked,
+        })
     }
-    let profile = profile_in(&args.profile)?;
-    let settings = with_reading(ReadSettings { sides: args.sides.0, ..profile.read_settings() }, &args.reading);
-    let run = load(&args.logs, Purpose::Judge(&profile), &settings, terminal)?;
-    let methods = methods(&args.method);
-    let answers = diagnose(&run, &profile, &methods, &settings_of(args));
-    let report = syscalls_report(&run, &profile, answers);
-    terminal.report(&report, &args.print)?;
-    if let Some(path) = &args.picture {
-        write_picture(path, &syscalls_svg(&report), args.force)?;
-    }
-    Ok(Exit::Success)
 }
 
 fn methods(chosen: &[SyscallMethod]) -> Vec<Method> {
