@@ -7,13 +7,13 @@
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "exact values are compared on purpose"))]
 
 pub mod answer;
-mod ask;
 pub mod compare;
 pub mod draws;
 mod ends;
 mod error;
 pub mod job_time;
 pub mod optimize;
+mod points;
 pub mod remaining;
 pub mod sensitivity;
 pub mod subject;

@@ -4,7 +4,6 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use crate::Problems;
-use crate::ask;
 use crate::error::{KeyProblem, StudyError};
 use crate::estimate::FloatMoments;
 use crate::net::Net;
@@ -16,6 +15,7 @@ use crate::optimize::plan::OptimizePlan;
 use crate::optimize::search::{Answer, Candidate, SearchResult, candidates, may_bisect, search};
 use crate::optimize::settings::Search;
 use crate::plan::{PlanError, PlanOption, Planning};
+use crate::points;
 use crate::sim::{Ensemble, FoldedParts, NotFolded};
 use crate::subject::{LoadWarning, Loaded, Subject, as_number, load};
 use crate::sweep::{Axis, Model, Point, SweepPlan};
@@ -239,7 +239,7 @@ impl Optimization {
         };
         judge.judge(|first, count| {
             watch.progress(first, first + count);
-            ask::times(&model, self.plan.measure(), &Ensemble { first, ..self.ensemble(count) }, watch)
+            points::times(&model, self.plan.measure(), &Ensemble { first, ..self.ensemble(count) }, watch)
         })
     }
 
@@ -254,7 +254,7 @@ impl Optimization {
     ) -> Result<Option<[f64; 3]>, StudyError> {
         let model = self.model(sweep, candidate)?;
         watch.progress(0, count);
-        let Some(times) = ask::times(&model, Measure::Mean, &self.ensemble(count), watch)? else { return Ok(None) };
+        let Some(times) = points::times(&model, Measure::Mean, &self.ensemble(count), watch)? else { return Ok(None) };
         let moments: FloatMoments = times.into_iter().collect();
         let estimate = moments.mean_estimate(level)?;
         Ok(Some([estimate.low(), estimate.value, estimate.high()]))

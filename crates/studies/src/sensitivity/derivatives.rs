@@ -5,13 +5,13 @@ use std::fmt;
 
 use toml::Value;
 
-use crate::ask::{thread_pool, value_of};
 use crate::compile::{Firing, Program, SchedulePlan, Value as Rate, plan_schedule};
 use crate::ends::owned;
 use crate::error::StudyError;
 use crate::estimate::{Estimate, EstimateError, FloatMoments, Measured, clopper_pearson, quantile_interval_of_sorted};
 use crate::net::Law;
 use crate::optimize::Measure;
+use crate::points::{thread_pool, value_of};
 use crate::sensitivity::derivative::{effective_replications, likelihood_ratio_mean, pathwise_mean, pathwise_quantile};
 use crate::sensitivity::ranking::{Estimator, KnobEffect, SensitivityReport, SensitivityRow};
 use crate::sensitivity::rescaled;

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use toml::Value;
 
-use crate::ask::{Asker, times, value_of};
 use crate::error::StudyError;
 use crate::estimate::{Measured, clopper_pearson};
 use crate::job_time::DeadlineSection;
@@ -13,6 +12,7 @@ use crate::net::Net;
 use crate::net::expr::ExprError;
 use crate::optimize::Measure;
 use crate::plan::{PlanOption, Planning};
+use crate::points::{Asker, times, value_of};
 use crate::sensitivity::bootstrap::Bootstrap;
 use crate::sensitivity::morris::{MorrisRow, elementary_effects};
 use crate::sensitivity::ranking::{Estimator, KnobEffect, SensitivityReport, SensitivityRow};
