@@ -2,8 +2,8 @@
 
 use tailspn::estimate::StopRule;
 use tailspn::report::{
-    AnswerBy, AnswerMethod, ExactBy, LongRunLength, NetSimulation, SimulateError, SimulatedNet, SimulationQuestion,
-    SimulationReport, SimulationSettings, SteadyReport, UsedMethod, count, counted,
+    AnswerBy, AnswerMethod, ExactBy, LongRunLength, NetSimulation, SimulateError, SimulatedNet, SimulationReport,
+    SimulationSettings, SteadyReport, UsedMethod, count, counted,
 };
 use tailspn::sim::{
     Backend, BatchAverages, Ending, Ensemble, Goal, Quantity, Question, Run, SimulationError, SteadyRunError, Target,
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     let preparation = Preparation::begin(args.run.max_time, terminal);
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
-    let mut asked = ask(&loaded.net, &args.question)?;
+    let mut asked = ask(&loaded.net, &args.question, args.steady)?;
     let targets = targets(args, &loaded.net, &mut asked)?;
     let settings = settings(args, &targets, terminal);
     let simulation = NetSimulation::new(&loaded.net, &asked, &settings)?;
@@ -104,7 +104,7 @@ fn print(
     report: &SimulationReport,
     run: Option<&Run>,
     args: &SimulateArgs,
-    asked: &SimulationQuestion,
+    asked: &Question,
     targets: &[Wanted],
     terminal: &Terminal,
 ) -> Result<Exit, Failure> {
@@ -208,10 +208,9 @@ pub(crate) fn times_s(run: &Run) -> impl Iterator<Item = f64> {
 }
 
 /// Prints remarks that a reader of the numbers should know.
-fn remarks(run: &Run, asked: &SimulationQuestion, terminal: &Terminal) {
+fn remarks(run: &Run, question: &Question, terminal: &Terminal) {
     let samples = &run.samples;
     let reached = samples.ended(Ending::Goal);
-    let question: &Question = &asked.question;
     if samples.replications == 0 || question.goal == Goal::Horizon {
         return;
     }
@@ -220,7 +219,7 @@ fn remarks(run: &Run, asked: &SimulationQuestion, terminal: &Terminal) {
         terminal.tell("note: nothing can fire in the initial marking");
     }
     if reached == 0 {
-        terminal.tell(&format!("note: no replication reached {}", asked.goal));
+        terminal.tell(&format!("note: no replication reached {}", question.words()));
     }
     if samples.ended(Ending::Firings) > 0 {
         terminal.tell("note: --max-firings N lets replications run longer, --steady computes the long run");

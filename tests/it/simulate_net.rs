@@ -4,8 +4,8 @@ use serde_json::Value;
 use tailspn::formats::pipe::{ReadOptions, WriteOptions, read, write};
 use tailspn::net::{Net, NetBuilder, Timing};
 use tailspn::report::{
-    AnswerBy, LongRunLength, Report as _, ReportSimulation as _, SimulateError, SimulatedNet, SimulationQuestion,
-    SimulationSettings, simulate_net,
+    AnswerBy, LongRunLength, Report as _, ReportSimulation as _, SimulateError, SimulatedNet, SimulationSettings,
+    simulate_net,
 };
 use tailspn::sim::{Ensemble, Goal, Question, Reward, SimulationError, Snapshot};
 use tailspn::watch::Unwatched;
@@ -37,28 +37,16 @@ fn the_command_prints_the_result_of_the_library() {
     let path = folder.path().join("queue.xml").display().to_string();
     std::fs::write(&path, write(&queue(3), &WriteOptions::default()).xml).unwrap();
     let net = read(&std::fs::read(&path).unwrap(), &ReadOptions::default()).unwrap().net;
-    let full = || Goal::Marking(net.code("#(free) = 0").unwrap());
-    let until_full = || SimulationQuestion {
-        question: Question { goal: full(), ..Question::default() },
-        goal: "#(free) = 0".to_owned(),
-        snapshots: Vec::new(),
-    };
-    let averages = SimulationQuestion {
-        question: Question {
-            goal: Goal::Horizon,
-            horizon: Some(5.0),
-            tokens: true,
-            snapshots: vec![Snapshot { time: 2.0, value: net.code("#(waiting)").unwrap() }],
-            ..Question::default()
-        },
-        goal: "the horizon".to_owned(),
-        snapshots: vec!["#(waiting)".to_owned()],
+    let until_full = || Question::until(&net, "#(free) = 0").unwrap();
+    let averages = Question {
+        goal: Goal::Horizon,
+        horizon: Some(5.0),
+        tokens: true,
+        snapshots: vec![Snapshot::new(&net, 2.0, "#(waiting)").unwrap()],
+        ..Question::default()
     };
     let reward = Reward { name: "busy".to_owned(), rate: net.reward_code("#(waiting) > 0").ok(), impulses: Vec::new() };
-    let busy = SimulationQuestion {
-        question: Question { rewards: vec![reward], ..Question::default() },
-        ..SimulationQuestion::default()
-    };
+    let busy = Question { rewards: vec![reward], steady: true, ..Question::default() };
     let replications = |by| SimulationSettings {
         by,
         ensemble: Ensemble { replications: 500, seed: 3, ..Ensemble::default() },
@@ -118,7 +106,7 @@ fn questions_without_an_answer_have_their_reason() {
     let transition = b.transition("t", Timing::exponential(1000.0));
     b.output(transition, place, 1.0);
     let endless = b.build().unwrap();
-    let asked = SimulationQuestion::default();
+    let asked = Question::default();
     let settings = SimulationSettings::default();
     let refused =
         |net: &Net, settings: &SimulationSettings| simulate_net(net, &asked, settings, &Unwatched).unwrap_err();

@@ -60,11 +60,11 @@ pub fn exact_report(
     level: f64,
     watch: &dyn Watch,
 ) -> Result<SimulationReport, AnswerError> {
-    let passage = passage_of(numbers, subject.goal, watch)?;
-    let snapshots = question.snapshots.iter().zip(subject.snapshots).zip(&numbers.snapshots);
+    let passage = passage_of(numbers, &question.words(), watch)?;
+    let snapshots = question.snapshots.iter().zip(&numbers.snapshots);
     Ok(SimulationReport {
         net: NetSummary::new(subject),
-        question: QuestionSummary::new(question, subject, level),
+        question: QuestionSummary::new(question, level),
         method: method(numbers),
         replications: 0,
         partial: false,
@@ -77,9 +77,9 @@ pub fn exact_report(
         throughputs: rows(subject.transitions, "1/s", &numbers.throughputs, level),
         rewards: rows(&reward_names(question), "", &numbers.rewards, level),
         snapshots: snapshots
-            .map(|((snapshot, text), &value)| SnapshotRow {
+            .map(|(snapshot, &value)| SnapshotRow {
                 time_s: snapshot.time,
-                expression: text.clone(),
+                expression: snapshot.text.clone(),
                 mean: Some(Measured::exact(value, level)),
             })
             .collect(),

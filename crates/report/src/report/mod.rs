@@ -84,7 +84,6 @@ mod job_document;
 pub(crate) mod json;
 mod long_tail;
 mod method;
-mod net_question;
 mod next_run;
 pub(crate) mod number;
 mod optimize;
@@ -184,7 +183,6 @@ pub use long_tail::{
     ProfileRow, ProgressModelReport, WatchReport, progress_model_report, straggler_json, straggler_line,
 };
 pub use method::{AnswerMethod, ExactBy, UsedMethod};
-pub use net_question::{Condition, NetGoal, NetQuestion};
 pub use next_run::{NextRun, StageQuantile};
 pub use number::{count, counted, duration, plain, quantile_name, within};
 pub use optimize::{LookRow, OptimizeAnswer, OptimizeReport, optimize_report, sizing_report};
@@ -204,8 +202,7 @@ pub use remaining::{DoneByRow, RemainingBasis, RemainingReport, RemainingStageRo
 pub use schema::{LINE_SCHEMAS, NamedSchema, PLAN_SCHEMAS};
 pub use simulated::{NetNames, ReportSimulation};
 pub use simulating::{
-    AnswerBy, LongRunLength, NetSimulation, SimulateError, SimulatedNet, SimulationQuestion, SimulationSettings,
-    simulate_net,
+    AnswerBy, LongRunLength, NetSimulation, SimulateError, SimulatedNet, SimulationSettings, simulate_net,
 };
 pub use solve::{
     CoverabilityRow, DeadMarkings, ExchangedParts, FoldedStates, Hidden, LivenessRow, MarkingBound, MethodRow,

@@ -24,10 +24,10 @@ impl NetNames {
         }
     }
 
-    /// Returns the subject of a report: the net `net` with these names, without a goal and snapshots.
+    /// Returns the subject of a report: the net `net` with these names.
     pub fn subject<'a>(&'a self, net: &'a str) -> Subject<'a> {
         let Self { places, classes, transitions } = self;
-        Subject { net, places, classes, transitions, ..Subject::default() }
+        Subject { net, places, classes, transitions }
     }
 }
 
@@ -62,9 +62,7 @@ impl ReportSimulation for SimulationResult {
 
     fn report(&self) -> SimulationReport {
         let names = NetNames::of(self.net());
-        let subject =
-            Subject { goal: self.goal(), snapshots: self.snapshot_texts(), ..names.subject(self.net().name()) };
-        simulation_report(self.replicated(), self.question(), &subject, self.level())
+        simulation_report(self.replicated(), self.question(), &names.subject(self.net().name()), self.level())
     }
 }
 

@@ -7,29 +7,11 @@ use crate::report::answer::{exact_report, exact_steady_report};
 use crate::report::method::AnswerMethod;
 use crate::report::simulated::{NetNames, ReportSimulation as _};
 use crate::report::steady::SteadyReport;
-use crate::report::summary::{SimulationReport, Subject};
+use crate::report::summary::SimulationReport;
 use crate::sim::{
     BatchAverages, Ensemble, MOST_LONG_FIRINGS, Prepared, Question, Run, SimulationError, SteadyRunError,
 };
 use crate::watch::Watch;
-
-/// A question about replications or long runs of a net, with its words for reports.
-#[derive(Clone, Debug)]
-pub struct SimulationQuestion {
-    /// The question.
-    pub question: Question,
-    /// The goal in words.
-    pub goal: String,
-    /// The expressions of the snapshots as text, in the order of the question.
-    pub snapshots: Vec<String>,
-}
-
-impl Default for SimulationQuestion {
-    /// Returns the question for the time to the dead marking.
-    fn default() -> Self {
-        Self { question: Question::default(), goal: "the dead marking".to_owned(), snapshots: Vec::new() }
-    }
-}
 
 /// Method of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -115,7 +97,7 @@ pub enum SimulateError {
 #[derive(Debug)]
 pub struct NetSimulation<'a> {
     net: &'a Net,
-    asked: &'a SimulationQuestion,
+    question: &'a Question,
     settings: &'a SimulationSettings,
     prepared: Prepared,
 }
@@ -124,8 +106,9 @@ pub struct NetSimulation<'a> {
 ///
 /// ```
 /// use tailspn_engine::net::{NetBuilder, Timing};
+/// use tailspn_engine::sim::Question;
 /// use tailspn_engine::watch::Unwatched;
-/// use tailspn_report::report::{AnswerBy, SimulatedNet, SimulationQuestion, SimulationSettings, simulate_net};
+/// use tailspn_report::report::{AnswerBy, SimulatedNet, SimulationSettings, simulate_net};
 ///
 /// let mut b = NetBuilder::new("task");
 /// let (open, done) = (b.place("open", 1), b.place("done", 0));
@@ -134,7 +117,7 @@ pub struct NetSimulation<'a> {
 /// b.output(work, done, 1.0);
 /// let net = b.build().unwrap();
 ///
-/// let (question, settings) = (SimulationQuestion::default(), SimulationSettings::default());
+/// let (question, settings) = (Question::default(), SimulationSettings::default());
 /// let settings = SimulationSettings { by: AnswerBy::Exact, ..settings };
 /// match simulate_net(&net, &question, &settings, &Unwatched).unwrap() {
 ///     SimulatedNet::Replications(report, run) => {
@@ -150,11 +133,11 @@ pub struct NetSimulation<'a> {
 /// All variants of [`SimulateError`].
 pub fn simulate_net(
     net: &Net,
-    asked: &SimulationQuestion,
+    question: &Question,
     settings: &SimulationSettings,
     watch: &dyn Watch,
 ) -> Result<SimulatedNet, SimulateError> {
-    NetSimulation::new(net, asked, settings)?.run(watch)
+    NetSimulation::new(net, question, settings)?.run(watch)
 }
 
 impl<'a> NetSimulation<'a> {
@@ -164,19 +147,15 @@ impl<'a> NetSimulation<'a> {
     /// # Errors
     ///
     /// A net that cannot be compiled.
-    pub fn new(
-        net: &'a Net,
-        asked: &'a SimulationQuestion,
-        settings: &'a SimulationSettings,
-    ) -> Result<Self, CompileError> {
-        let question = asked.question.clone();
+    pub fn new(net: &'a Net, question: &'a Question, settings: &'a SimulationSettings) -> Result<Self, CompileError> {
+        let asked = question.clone();
         let prepared = if settings.long_runs.is_some() {
-            net.steady_state().asking(question).fold(!settings.unfolded).prepared()?
+            net.steady_state().asking(asked).fold(!settings.unfolded).prepared()?
         } else {
-            let simulation = net.simulation().asking(question, "", Vec::new()).ensemble(settings.ensemble.clone());
+            let simulation = net.simulation().asking(asked).ensemble(settings.ensemble.clone());
             if settings.unfolded { simulation.unfolded().prepared()? } else { simulation.prepared()? }
         };
-        Ok(Self { net, asked, settings, prepared })
+        Ok(Self { net, question, settings, prepared })
     }
 
     /// Answers the question. `watch` may stop the work; results so far are kept.
@@ -211,9 +190,9 @@ impl<'a> NetSimulation<'a> {
     }
 
     fn replications(self, method: AnswerMethod, watch: &dyn Watch) -> Result<SimulatedNet, SimulateError> {
-        let Self { net, asked: SimulationQuestion { question, goal, snapshots }, settings, prepared } = self;
+        let Self { net, question, settings, prepared } = self;
         watch.counts("replications");
-        let simulation = net.simulation().asking(question.clone(), goal, snapshots.clone());
+        let simulation = net.simulation().asking(question.clone());
         let simulation = simulation.ensemble(settings.ensemble.clone()).level(settings.level).watch(watch);
         let result = simulation.run_prepared(prepared)?;
         let report = SimulationReport { method, ..result.report() };
@@ -226,12 +205,12 @@ impl<'a> NetSimulation<'a> {
         method: AnswerMethod,
         watch: &dyn Watch,
     ) -> Result<SimulatedNet, SimulateError> {
-        let Self { net, asked, settings, prepared } = self;
+        let Self { net, question, settings, prepared } = self;
         watch.counts("parts");
         let Ensemble { targets, seed, threads, .. } = settings.ensemble.clone();
         let most = length.firings.unwrap_or(MOST_LONG_FIRINGS);
         let first = if targets.is_empty() { length.firings.unwrap_or(FIRINGS) } else { FIRINGS.min(most) };
-        let runs = net.steady_state().asking(asked.question.clone()).targets(targets).firings(first).most_firings(most);
+        let runs = net.steady_state().asking(question.clone()).targets(targets).firings(first).most_firings(most);
         let runs = runs.runs(length.runs).seed(seed).level(settings.level).watch(watch);
         let runs = if let Some(threads) = threads { runs.threads(threads) } else { runs };
         let result = runs.run_prepared(&prepared)?;
@@ -240,7 +219,7 @@ impl<'a> NetSimulation<'a> {
     }
 
     fn exact(&self, watch: &dyn Watch) -> Result<SimulatedNet, SimulateError> {
-        let Self { net, asked: SimulationQuestion { question, goal, snapshots }, settings, prepared } = self;
+        let Self { net, question, settings, prepared } = self;
         watch.counts("states");
         let answer = if settings.unfolded {
             exact(net, &prepared.program, question, self.is_steady(), watch)?
@@ -248,7 +227,7 @@ impl<'a> NetSimulation<'a> {
             exact_of_prepared(net, question, prepared, self.is_steady(), watch)?
         };
         let names = NetNames::of(net);
-        let subject = Subject { goal, snapshots, ..names.subject(net.name()) };
+        let subject = names.subject(net.name());
         Ok(if self.is_steady() {
             let report = exact_steady_report(&answer, question, &subject, settings.level);
             SimulatedNet::LongRuns(Box::new(report), Vec::new(), false)

@@ -21,17 +21,13 @@ pub struct Subject<'a> {
     pub classes: &'a [String],
     /// Ids of the transitions.
     pub transitions: &'a Ids,
-    /// The goal as text, such as `the dead marking`.
-    pub goal: &'a str,
-    /// Texts of the snapshots, in the order of the question.
-    pub snapshots: &'a [String],
 }
 
 impl<'a> Subject<'a> {
-    /// Returns the net `net`, compiled to `program`, without a goal and snapshots.
+    /// Returns the net `net`, compiled to `program`.
     pub fn of(net: &'a str, program: &'a Program) -> Self {
         let (places, classes, transitions) = (&program.place_names, &program.class_names, &program.transition_names);
-        Self { net, places, classes, transitions, ..Self::default() }
+        Self { net, places, classes, transitions }
     }
 }
 
@@ -74,9 +70,9 @@ pub struct QuestionSummary {
 }
 
 impl QuestionSummary {
-    pub(super) fn new(question: &Question, subject: &Subject<'_>, level: f64) -> Self {
+    pub(super) fn new(question: &Question, level: f64) -> Self {
         Self {
-            goal: subject.goal.to_owned(),
+            goal: question.words(),
             earliest_s: (question.earliest > 0.0).then_some(question.earliest),
             horizon_s: question.horizon,
             warm_up_s: question.warm_up,
@@ -249,10 +245,10 @@ pub struct SimulationReport {
 pub fn simulation_report(run: &Run, question: &Question, subject: &Subject<'_>, level: f64) -> SimulationReport {
     let samples = &run.samples;
     let averages = samples.averages();
-    let snapshots = question.snapshots.iter().zip(subject.snapshots).zip(&averages.snapshots);
+    let snapshots = question.snapshots.iter().zip(&averages.snapshots);
     SimulationReport {
         net: NetSummary::new(subject),
-        question: QuestionSummary::new(question, subject, level),
+        question: QuestionSummary::new(question, level),
         method: AnswerMethod::simulation(),
         replications: samples.replications,
         partial: run.provenance.cut_short,
@@ -265,9 +261,9 @@ pub fn simulation_report(run: &Run, question: &Question, subject: &Subject<'_>, 
         throughputs: rows(subject.transitions, "1/s", &averages.throughput, level),
         rewards: rows(&reward_names(question), "", &averages.rewards, level),
         snapshots: snapshots
-            .map(|((snapshot, text), moments)| SnapshotRow {
+            .map(|(snapshot, moments)| SnapshotRow {
                 time_s: snapshot.time,
-                expression: text.clone(),
+                expression: snapshot.text.clone(),
                 mean: float_mean(moments, level),
             })
             .collect(),

@@ -12,12 +12,14 @@
 //! | the exact answer from all states | `states` |
 //! | the states of a folded net, in place of those of the net | `counted` |
 //! | the time from one set of markings to another | `response` |
+//! | what a question requests | [`request`] |
 //! | the choice between all states and the parts of a schedule | [`route`] |
 //!
 //! Every choice depends only on the question, the net and its number of states, so it is the same on every machine.
 
 pub mod choice;
 mod counted;
+pub mod request;
 mod response;
 pub mod route;
 mod states;
