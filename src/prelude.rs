@@ -5,6 +5,8 @@
 //! ([`Sweep`], [`Sensitivity`], [`Optimization`], [`WhatIf`]), documents, and numbers with their errors.
 
 #[doc(no_inline)]
+pub use crate::answer::{AverageResult, PassageResult, Solution, Solve, StateResult};
+#[doc(no_inline)]
 pub use crate::estimate::{Doubt, Measured, StopRule};
 #[doc(no_inline)]
 pub use crate::net::{Delay, Law, Memory, Net, NetBuilder, PlaceId, Servers, Timing, TransitionId};
@@ -18,8 +20,6 @@ pub use crate::report::{Document, EstimateJob, EstimatedJob, Report, ReportSimul
 pub use crate::sensitivity::Sensitivity;
 #[doc(no_inline)]
 pub use crate::sim::{Backend, Ending, EngineChoice, Simulation, SimulationResult, SteadyResult, SteadySimulation};
-#[doc(no_inline)]
-pub use crate::solve::{AverageResult, PassageResult, Solution, Solve, StateResult};
 #[doc(no_inline)]
 pub use crate::sweep::{Axis, Sweep};
 #[doc(no_inline)]

@@ -9,9 +9,7 @@ pub mod render;
 pub mod report;
 
 pub(crate) use tailspn_engine::{compile, estimate, fold, formats, net, semantics, sim, watch};
-pub(crate) use tailspn_exact::{solve, structure};
+pub(crate) use tailspn_exact::{answer, solve, structure};
 pub(crate) use tailspn_jobs::{cluster, diagnose, fit, mapreduce, plan, runs, stages, units};
 pub(crate) use tailspn_logs::trace;
-pub(crate) use tailspn_studies::{
-    StudyError, answer, compare, job_time, optimize, remaining, sensitivity, sweep, whatif,
-};
+pub(crate) use tailspn_studies::{StudyError, compare, job_time, optimize, remaining, sensitivity, sweep, whatif};

@@ -4,7 +4,7 @@ use tailspn_engine::fold::fold_markings;
 use tailspn_engine::net::{Delay, Net, NetBuilder, PlaceId, Servers, Timing};
 
 use tailspn_engine::sim::{Ensemble, Goal, Prepared, Question, Snapshot, Unwatched, run};
-use tailspn_exact::solve::Solve;
+use tailspn_exact::answer::Solve;
 
 use super::{Compared, Dice, With, compare_with};
 

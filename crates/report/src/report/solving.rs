@@ -1,7 +1,7 @@
 //! The solution of a net, from the question to a result that can be printed.
 
-use crate::answer::{AnswerError, Route, RouteMethod, SolveRoute, request};
-use crate::compile::{compile, plan_schedule};
+use crate::answer::{AnswerError, Route, SolveRoute, request};
+use crate::compile::compile;
 use crate::net::Net;
 use crate::report::passage::completion_section;
 use crate::report::solve::{MethodRow, SolveReport};
@@ -10,7 +10,7 @@ use crate::report::solving_fixed::FixedDelayNet;
 use crate::report::solving_states::Solving;
 use crate::report::summary::Subject;
 use crate::sim::Question;
-use crate::solve::{Limits, has_fixed_delays};
+use crate::solve::Limits;
 use crate::watch::{TimeLimit, Watch};
 
 /// Solves a net, as `tailspn solve` does: finds all its states, and the answers to the question. Erlang and hyperexponential
@@ -49,20 +49,13 @@ pub fn solve_net(
     request::check(question)?;
     let time = TimeLimit::new(watch, settings.limits.wall);
     let program = compile(net)?;
-    let by_parts = settings.method == RouteMethod::SeriesParallel;
-    let beyond = request::beyond_completion(question).or(settings.chain.then_some("the Markov chain"));
-    if let Some(what) = beyond.filter(|_| by_parts) {
-        return Err(AnswerError::NeedsStates { what });
-    }
-    let is_schedule = || beyond.is_none() && plan_schedule(&program).is_ok();
-    if has_fixed_delays(&program) && !by_parts && !settings.chain && !is_schedule() {
-        return FixedDelayNet::new(net, question, settings, &time)?.solve();
-    }
     let SolveSettings { method, grid, limits, .. } = settings.clone();
     let limits = Limits { wall: time.left(), ..limits };
-    let route = SolveRoute { method, needs_states: beyond.is_some(), limits, grid };
+    let needs_states = request::beyond_completion(question);
+    let route = SolveRoute { method, needs_states, needs_chain: settings.chain, limits, grid };
     time.counts("states");
     match route.choose(net, &program, &time)? {
+        Route::FixedDelays => FixedDelayNet::new(net, question, settings, &time)?.solve(),
         Route::States { no_parts } => {
             Solving { question, settings, watch: &time }.solve(net, program, MethodRow::states(no_parts))
         }

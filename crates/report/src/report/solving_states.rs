@@ -1,6 +1,6 @@
 //! The solution of a net from all its states.
 
-use crate::answer::{AnswerError, CountedStates, FEW_STATES, ResponseTime, can_stop, request};
+use crate::answer::{AnswerError, CountedStates, ResponseTime, UNFOLDED_STATES, can_stop, request};
 use crate::compile::{Program, compile};
 use crate::fold::{Folding, Symmetry, fold_markings};
 use crate::net::Net;
@@ -41,7 +41,7 @@ impl Solving<'_> {
             not_folded.retain(|parts| !counted.exchanges(&parts.example));
         }
         if let Some((counted, folded, question)) =
-            counted.as_ref().filter(|(_, all, _)| all.stand_for > FEW_STATES as f64)
+            counted.as_ref().filter(|(_, all, _)| all.stand_for > UNFOLDED_STATES as f64)
         {
             let CountedStates { folding, symmetry, program, space } = counted;
             let subject = Subject::of(net.name(), program);

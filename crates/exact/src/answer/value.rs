@@ -6,6 +6,7 @@ use tailspn_common::explain::{ErrorKind, Explain};
 
 use crate::Problems;
 use crate::compile::{CompileError, Program};
+use crate::net::expr::ExprError;
 use crate::net::{Delay, Net, Timing};
 use crate::semantics::Fault;
 use crate::sim::{FoldedParts, NotFolded};
@@ -69,6 +70,9 @@ pub enum AnswerError {
     /// A net that does not compile.
     #[error(transparent)]
     Compile(#[from] CompileError),
+    /// An expression that does not fit the net.
+    #[error(transparent)]
+    Expression(#[from] ExprError),
     /// States that cannot be explored.
     #[error(transparent)]
     Explore(#[from] ExploreError),

@@ -1,6 +1,7 @@
 //! Questions with an exact answer, its cost, and the answer.
 
-use crate::answer::route::too_many;
+use crate::answer::limits::{CHEAP_STATES, CHEAP_WORK};
+use crate::answer::route::{Route, SolveRoute};
 use crate::answer::states;
 use crate::answer::value::{
     AnswerError, ExactAnswer, ExactMethod, ExactTime, Kind, NeedsReplications, grouped, with_phases,
@@ -9,14 +10,8 @@ use crate::compile::{Code, Program, compile};
 use crate::fold::Folding;
 use crate::net::Net;
 use crate::sim::{FoldedParts, Goal, Prepared, Question};
-use crate::solve::{GridSettings, Limits, completion_time, explore, is_series_parallel};
+use crate::solve::{Limits, explore, is_series_parallel};
 use crate::watch::{Unwatched, Watch};
-
-/// Maximum number of states of the folded net for an exact answer in place of replications. The answer takes about 0.1
-/// ms per state, so less than a second, and little memory. Counting 5,000 states takes about 50 ms.
-const CHEAP: u64 = 5_000;
-/// Maximum number of states times transitions: exploring a large net must not take longer than simulating it.
-const WORK: u64 = 4_000_000;
 
 /// The choice between an exact answer and replications; the exact answer is taken if it is known to cost less.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -58,7 +53,7 @@ fn kind(question: &Question, steady: bool) -> Result<Kind, NeedsReplications> {
 /// use tailspn_engine::compile::compile;
 /// use tailspn_engine::net::{NetBuilder, Timing};
 /// use tailspn_engine::sim::Question;
-/// use tailspn_studies::answer::{ExactMethod, choose};
+/// use tailspn_exact::answer::{ExactMethod, choose};
 ///
 /// let mut b = NetBuilder::new("one task");
 /// let todo = b.place("todo", 1);
@@ -99,7 +94,7 @@ fn is_reward_only(question: &Question) -> bool {
 fn few_states(net: &Net, goal: Option<&Code>) -> Result<usize, String> {
     let net = with_phases(net).map_err(|all| all[0].to_string())?.net;
     let program = compile(&net).map_err(|all| all[0].to_string())?;
-    let states = CHEAP.min(WORK / (program.transitions() as u64).max(1));
+    let states = CHEAP_STATES.min(CHEAP_WORK / (program.transitions() as u64).max(1));
     let limits = Limits { states, ..Limits::default() };
     let space = explore(&program, goal, &limits, &Unwatched).map_err(|error| error.to_string())?;
     match space.stopped() {
@@ -121,13 +116,12 @@ pub fn exact(
     watch: &dyn Watch,
 ) -> Result<ExactAnswer, AnswerError> {
     let kind = kind(question, steady)?;
-    if kind == Kind::Passage && is_whole(question) && is_series_parallel(program).is_ok() {
-        let limits = Limits::default();
-        if too_many(net, limits, watch)?.is_some() {
-            let time = completion_time(program, &GridSettings::default())?;
-            let empty = ExactAnswer::empty(ExactMethod::SeriesParallel, None);
-            return Ok(ExactAnswer { time: Some(ExactTime::Parts(time)), ..empty });
-        }
+    if kind == Kind::Passage
+        && is_whole(question)
+        && let Route::Parts { time, .. } = SolveRoute::default().choose(net, program, watch)?
+    {
+        let empty = ExactAnswer::empty(ExactMethod::SeriesParallel, None);
+        return Ok(ExactAnswer { time: Some(ExactTime::Parts(*time)), ..empty });
     }
     states::answer(net, kind, question, watch)
 }
