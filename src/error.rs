@@ -159,6 +159,7 @@ converts![
     crate::StudyError,
     crate::job_time::LogFitError,
     crate::job_time::NoCopies,
+    crate::ask::NetAnswerError,
     crate::compare::CompareRunError,
     crate::subject::LoadError,
     crate::subject::ParameterError,
@@ -171,7 +172,6 @@ converts![
     crate::sweep::StoreError,
     // report
     crate::report::JsonError,
-    crate::report::SimulateError,
     crate::report::PlotError,
     #[cfg(feature = "png")]
     crate::report::PngError,

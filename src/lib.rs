@@ -87,7 +87,7 @@ pub use tailspn_logs::trace;
 pub use tailspn_report::report;
 #[doc(inline)]
 pub use tailspn_studies::{
-    KeyProblem, StudyError, compare, draws, job_time, optimize, remaining, sensitivity, subject, sweep, whatif,
+    KeyProblem, StudyError, ask, compare, draws, job_time, optimize, remaining, sensitivity, subject, sweep, whatif,
 };
 
 /// The samples of the README, as tests.

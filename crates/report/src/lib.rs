@@ -12,4 +12,4 @@ pub(crate) use tailspn_engine::{compile, estimate, fold, formats, net, semantics
 pub(crate) use tailspn_exact::{answer, solve, structure};
 pub(crate) use tailspn_jobs::{cluster, diagnose, fit, mapreduce, plan, runs, stages, units};
 pub(crate) use tailspn_logs::trace;
-pub(crate) use tailspn_studies::{StudyError, compare, job_time, optimize, remaining, sensitivity, sweep, whatif};
+pub(crate) use tailspn_studies::{StudyError, ask, compare, job_time, optimize, remaining, sensitivity, sweep, whatif};

@@ -6,6 +6,7 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "exact values are compared on purpose"))]
 
+pub mod ask;
 pub mod compare;
 pub mod draws;
 mod ends;

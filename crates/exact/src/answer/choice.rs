@@ -25,8 +25,8 @@ pub struct Choice {
 }
 
 /// Returns the kind of a question, or the reason why no exact method answers it.
-fn kind(question: &Question, steady: bool) -> Result<Kind, NeedsReplications> {
-    if steady {
+fn kind(question: &Question) -> Result<Kind, NeedsReplications> {
+    if question.steady {
         return Ok(Kind::Steady);
     }
     if !question.groups.is_empty() {
@@ -45,7 +45,7 @@ fn kind(question: &Question, steady: bool) -> Result<Kind, NeedsReplications> {
     }
 }
 
-/// Chooses between an exact answer and replications; `steady` is true if the question is about the long run.
+/// Chooses between an exact answer and replications.
 ///
 /// # Examples
 ///
@@ -60,11 +60,11 @@ fn kind(question: &Question, steady: bool) -> Result<Kind, NeedsReplications> {
 /// let task = b.transition("task", Timing::exponential(0.5));
 /// b.input(todo, task, 1.0);
 /// let net = b.build().unwrap();
-/// let choice = choose(&net, &compile(&net).unwrap(), &Question::default(), false);
+/// let choice = choose(&net, &compile(&net).unwrap(), &Question::default());
 /// assert_eq!(choice.exact, Some(ExactMethod::SeriesParallel));
 /// ```
-pub fn choose(net: &Net, program: &Program, question: &Question, steady: bool) -> Choice {
-    let kind = match kind(question, steady) {
+pub fn choose(net: &Net, program: &Program, question: &Question) -> Choice {
+    let kind = match kind(question) {
         Ok(kind) => kind,
         Err(reason) => return Choice { no_exact: Some(reason.to_string()), ..Choice::default() },
     };
@@ -103,19 +103,17 @@ fn few_states(net: &Net, goal: Option<&Code>) -> Result<usize, String> {
     }
 }
 
-/// Returns the exact answer; `steady` is true if the question is about the long run.
+/// Returns the exact answer.
 ///
 /// # Errors
 ///
 /// [`AnswerError::NeedsReplications`], or the reason why the net cannot be solved.
-pub fn exact(
-    net: &Net,
-    program: &Program,
-    question: &Question,
-    steady: bool,
-    watch: &dyn Watch,
-) -> Result<ExactAnswer, AnswerError> {
-    let kind = kind(question, steady)?;
+pub fn exact(net: &Net, program: &Program, question: &Question, watch: &dyn Watch) -> Result<ExactAnswer, AnswerError> {
+    if question.from.is_some() || !question.measures.is_empty() || !question.at.is_empty() {
+        let what = "in place of a simulation, there are neither times from one set of markings to another, nor measures and times of averages";
+        return Err(AnswerError::Conflict { what });
+    }
+    let kind = kind(question)?;
     if kind == Kind::Passage
         && is_whole(question)
         && let Route::Parts { time, .. } = SolveRoute::default().choose(net, program, watch)?
@@ -136,7 +134,6 @@ pub fn exact_of_prepared(
     net: &Net,
     question: &Question,
     prepared: &Prepared,
-    steady: bool,
     watch: &dyn Watch,
 ) -> Result<ExactAnswer, AnswerError> {
     let is_schedule = is_series_parallel(&prepared.program).is_ok();
@@ -144,12 +141,12 @@ pub fn exact_of_prepared(
     if let Some(phases) = phases {
         let counted = Prepared::for_states(&phases.net, question)?;
         if let Some(folding) = counted.folding().filter(|folding| folding.has_machines()) {
-            let found = exact(counted.net(&phases.net), &counted.program, &counted.question, steady, watch)?;
+            let found = exact(counted.net(&phases.net), &counted.program, &counted.question, watch)?;
             let found = ExactAnswer { not_folded: counted.not_folded().to_vec(), ..found };
             return Ok(unfolded(found, folding, net));
         }
     }
-    let found = exact(prepared.net(net), &prepared.program, &prepared.question, steady, watch)?;
+    let found = exact(prepared.net(net), &prepared.program, &prepared.question, watch)?;
     let found = ExactAnswer { not_folded: prepared.not_folded().to_vec(), ..found };
     Ok(match prepared.folding() {
         Some(folding) => unfolded(found, folding, net),
@@ -218,9 +215,9 @@ mod tests {
             }],
             ..Question::default()
         };
-        let apart = exact(&net, &compile(&net).unwrap(), &question, false, &Unwatched).unwrap();
+        let apart = exact(&net, &compile(&net).unwrap(), &question, &Unwatched).unwrap();
         let prepared = Prepared::new(&net, &question, true).unwrap();
-        let counted = exact_of_prepared(&net, &question, &prepared, false, &Unwatched).unwrap();
+        let counted = exact_of_prepared(&net, &question, &prepared, &Unwatched).unwrap();
         assert!(counted.states.unwrap() * 3 < apart.states.unwrap(), "{:?} of {:?}", counted.states, apart.states);
         // places and transitions of phases come last in one answer, and are absent from the other
         assert_eq!((counted.tokens.len(), counted.throughputs.len()), (net.places().len(), net.transitions().len()));

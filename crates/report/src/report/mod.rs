@@ -84,6 +84,7 @@ mod job_document;
 pub(crate) mod json;
 mod long_tail;
 mod method;
+mod net_report;
 mod next_run;
 pub(crate) mod number;
 mod optimize;
@@ -110,7 +111,6 @@ mod sensitivity;
 #[cfg(feature = "plots")]
 mod sensitivity_plot;
 mod simulated;
-mod simulating;
 mod simulation_document;
 mod solve;
 mod solve_document;
@@ -183,6 +183,7 @@ pub use long_tail::{
     ProfileRow, ProgressModelReport, WatchReport, progress_model_report, straggler_json, straggler_line,
 };
 pub use method::{AnswerMethod, ExactBy, UsedMethod};
+pub use net_report::NetReport;
 pub use next_run::{NextRun, StageQuantile};
 pub use number::{count, counted, duration, plain, quantile_name, within};
 pub use optimize::{LookRow, OptimizeAnswer, OptimizeReport, optimize_report, sizing_report};
@@ -201,9 +202,6 @@ pub use remaining::{DoneByRow, RemainingBasis, RemainingReport, RemainingStageRo
 #[cfg(feature = "schema")]
 pub use schema::{LINE_SCHEMAS, NamedSchema, PLAN_SCHEMAS};
 pub use simulated::{NetNames, ReportSimulation};
-pub use simulating::{
-    AnswerBy, LongRunLength, NetSimulation, SimulateError, SimulatedNet, SimulationSettings, simulate_net,
-};
 pub use solve::{
     CoverabilityRow, DeadMarkings, ExchangedParts, FoldedStates, Hidden, LivenessRow, MarkingBound, MethodRow,
     PropertyRow, SolveReport, StateSpaceRow, UnboundedRow, VerdictRow, ZeroRateRow, solve_report,

@@ -29,8 +29,8 @@ impl StatesTime {
         let mut prepared = prepared.clone();
         prepared.question = question.clone();
         let answer = match fold {
-            true => exact_of_prepared(net, &question, &prepared, false, watch),
-            false => exact(net, &prepared.program, &question, false, watch),
+            true => exact_of_prepared(net, &question, &prepared, watch),
+            false => exact(net, &prepared.program, &question, watch),
         };
         let ExactAnswer { time, folded, not_folded, .. } = answer?;
         match time {
@@ -47,7 +47,7 @@ impl StatesTime {
 
     /// Solves a net as [`Self::new`] does, if it has so few states that solving costs less than replications; otherwise none.
     pub(super) fn if_cheap(net: &Net, prepared: &Prepared, fold: bool) -> Option<Self> {
-        let choice = choose(prepared.net(net), &prepared.program, &Question::default(), false);
+        let choice = choose(prepared.net(net), &prepared.program, &Question::default());
         if choice.exact == Some(ExactMethod::States) { Self::new(net, prepared, fold, &Unwatched).ok() } else { None }
     }
 
