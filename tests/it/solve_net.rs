@@ -1,12 +1,11 @@
 //! `solve_net` and its neighbours in the library: the results of the commands `solve` and `query`, without a command line.
 
 use tailspn::answer::{AnswerError, RouteMethod};
+use tailspn::ask::{SolveSettings, answer_queries, explore_net, solve_net};
 use tailspn::compile::lower;
 use tailspn::formats::pipe::{ReadOptions, WriteOptions, read, write};
 use tailspn::net::{Net, NetBuilder, Timing};
-use tailspn::report::{
-    Report as _, ReportSimulation as _, SolveReport, SolveSettings, answer_queries, explore_net, solve_net,
-};
+use tailspn::report::{Report as _, ReportSimulation as _, SolveReport};
 use tailspn::sim::{Condition, Ending, Goal, Question, Reward};
 use tailspn::solve::{CslQuery, ExploreError, Limits, Priorities};
 use tailspn::watch::Unwatched;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use serde_json::Value;
-use tailspn::answer::{ExactMethod, ExactTime, choose, exact};
+use tailspn::answer::{ExactBy, ExactTime, choose, exact};
 use tailspn::compile::compile;
 use tailspn::formats::read_file;
 use tailspn::job_time::{EstimateMethod, ExactJobTime, estimate_job};
@@ -181,7 +181,7 @@ fn an_exact_answer_is_offered_and_gives_the_numbers_of_the_command() {
     let program = compile(&net).unwrap();
     let question = Question::default();
     let choice = choose(&net, &program, &question);
-    assert_eq!((choice.exact, choice.states), (Some(ExactMethod::States), Some(6)));
+    assert_eq!((choice.exact, choice.states), (Some(ExactBy::States), Some(6)));
     let answer = exact(&net, &program, &question, &Unwatched).unwrap();
     let time = answer.time.unwrap();
     assert!(matches!(time, ExactTime::States { .. }));

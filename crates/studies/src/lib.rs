@@ -23,7 +23,9 @@ pub mod whatif;
 pub use error::{KeyProblem, StudyError};
 
 pub(crate) use tailspn_common::{share, watch};
-pub(crate) use tailspn_engine::{Problems, compile, estimate, fold, formats, net, rng, sim, whole_file};
+pub(crate) use tailspn_engine::{
+    Problems, compile, estimate, fold, formats, net, query, rng, semantics, sim, whole_file,
+};
 pub(crate) use tailspn_exact::{answer, solve};
 pub(crate) use tailspn_jobs::{cluster, diagnose, fit, job, mapreduce, plan, run, runs, stages, units};
 pub(crate) use tailspn_logs::trace;

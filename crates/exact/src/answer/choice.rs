@@ -4,7 +4,7 @@ use crate::answer::limits::{CHEAP_STATES, CHEAP_WORK};
 use crate::answer::route::{Route, SolveRoute};
 use crate::answer::states;
 use crate::answer::value::{
-    AnswerError, ExactAnswer, ExactMethod, ExactTime, Kind, NeedsReplications, grouped, with_phases,
+    AnswerError, ExactAnswer, ExactBy, ExactTime, Kind, NeedsReplications, grouped, with_phases,
 };
 use crate::compile::{Code, Program, compile};
 use crate::fold::Folding;
@@ -17,7 +17,7 @@ use crate::watch::{Unwatched, Watch};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
     /// The exact method that is faster; none if no method is known to be faster.
-    pub exact: Option<ExactMethod>,
+    pub exact: Option<ExactBy>,
     /// States that the exact answer needs.
     pub states: Option<usize>,
     /// Explains why no exact answer is known to cost less.
@@ -53,7 +53,7 @@ fn kind(question: &Question) -> Result<Kind, NeedsReplications> {
 /// use tailspn_engine::compile::compile;
 /// use tailspn_engine::net::{NetBuilder, Timing};
 /// use tailspn_engine::sim::Question;
-/// use tailspn_exact::answer::{ExactMethod, choose};
+/// use tailspn_exact::answer::{ExactBy, choose};
 ///
 /// let mut b = NetBuilder::new("one task");
 /// let todo = b.place("todo", 1);
@@ -61,7 +61,7 @@ fn kind(question: &Question) -> Result<Kind, NeedsReplications> {
 /// b.input(todo, task, 1.0);
 /// let net = b.build().unwrap();
 /// let choice = choose(&net, &compile(&net).unwrap(), &Question::default());
-/// assert_eq!(choice.exact, Some(ExactMethod::SeriesParallel));
+/// assert_eq!(choice.exact, Some(ExactBy::SeriesParallel));
 /// ```
 pub fn choose(net: &Net, program: &Program, question: &Question) -> Choice {
     let kind = match kind(question) {
@@ -69,11 +69,11 @@ pub fn choose(net: &Net, program: &Program, question: &Question) -> Choice {
         Err(reason) => return Choice { no_exact: Some(reason.to_string()), ..Choice::default() },
     };
     if kind == Kind::Passage && is_whole(question) && is_series_parallel(program).is_ok() {
-        return Choice { exact: Some(ExactMethod::SeriesParallel), ..Choice::default() };
+        return Choice { exact: Some(ExactBy::SeriesParallel), ..Choice::default() };
     }
     let end = question.end().filter(|_| kind == Kind::Passage);
     match few_states(net, end.as_ref()) {
-        Ok(states) => Choice { exact: Some(ExactMethod::States), states: Some(states), no_exact: None },
+        Ok(states) => Choice { exact: Some(ExactBy::States), states: Some(states), no_exact: None },
         Err(reason) => Choice { no_exact: Some(reason), ..Choice::default() },
     }
 }
@@ -118,7 +118,7 @@ pub fn exact(net: &Net, program: &Program, question: &Question, watch: &dyn Watc
         && is_whole(question)
         && let Route::Parts { time, .. } = SolveRoute::default().choose(net, program, watch)?
     {
-        let empty = ExactAnswer::empty(ExactMethod::SeriesParallel, None);
+        let empty = ExactAnswer::empty(ExactBy::SeriesParallel, None);
         return Ok(ExactAnswer { time: Some(ExactTime::Parts(*time)), ..empty });
     }
     states::answer(net, kind, question, watch)

@@ -1,7 +1,7 @@
 //! Exact answers from all states of a net.
 
 use crate::answer::request::until;
-use crate::answer::value::{AnswerError, ExactAnswer, ExactMethod, ExactTime, Kind, can_stop, with_phases};
+use crate::answer::value::{AnswerError, ExactAnswer, ExactBy, ExactTime, Kind, can_stop, with_phases};
 use crate::compile::{Code, compile};
 use crate::fold::Symmetry;
 use crate::net::Net;
@@ -48,7 +48,7 @@ impl Solved {
     }
 
     fn empty(&self) -> ExactAnswer {
-        ExactAnswer::empty(ExactMethod::States, Some(self.states.space.states()))
+        ExactAnswer::empty(ExactBy::States, Some(self.states.space.states()))
     }
 
     /// The time to the goal, and the rewards up to it.

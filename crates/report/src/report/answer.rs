@@ -1,22 +1,21 @@
 //! Exact answers in reports of simulations: the same rows, without intervals, replications or seed.
 
 use crate::answer::{AnswerError, ExactAnswer, ExactTime, time_to};
+use crate::ask::{NetSummary, PassageSection, QuantilePoint, Subject, completion_section, passage_section};
 use crate::compile::Ids;
 use crate::estimate::Measured;
 use crate::report::distribution::{Distribution, Histogram, QuantileRow};
-use crate::report::method::{AnswerMethod, ExactBy, UsedMethod};
-use crate::report::passage::{PassageSection, completion_section, passage_section};
-use crate::report::points::QuantilePoint;
+use crate::report::method::{AnswerMethod, UsedMethod};
 use crate::report::steady::{SteadyReport, SteadyRow};
 use crate::report::summary::{
-    EndingCounts, NetSummary, QuestionSummary, Row, SimulationReport, SnapshotRow, Subject, counter_names, reward_names,
+    EndingCounts, QuestionSummary, Row, SimulationReport, SnapshotRow, counter_names, reward_names,
 };
 use crate::sim::Question;
 use crate::watch::Watch;
 
 /// Returns a row for an exact answer with its method.
 fn method(answer: &ExactAnswer) -> AnswerMethod {
-    let exact = Some(ExactBy::from(answer.method));
+    let exact = Some(answer.method);
     AnswerMethod {
         used: UsedMethod::Exact,
         exact,

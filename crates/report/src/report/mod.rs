@@ -50,7 +50,6 @@
 //! rows have a documented order; the crate does not print. The JSON is described in docs/json.md.
 
 mod answer;
-mod asking;
 pub(crate) mod bar_rows;
 mod bench;
 #[cfg(feature = "plots")]
@@ -71,9 +70,7 @@ pub(crate) mod distribution;
 pub(crate) mod drawing;
 mod estimation;
 mod explained;
-mod exploration;
 mod exploration_document;
-mod exploring;
 mod fit;
 mod fit_job;
 mod graph_dot;
@@ -90,7 +87,6 @@ pub(crate) mod number;
 mod optimize;
 mod optimize_document;
 mod own_run;
-pub(crate) mod passage;
 pub(crate) mod picture;
 #[cfg(feature = "plots")]
 pub(crate) mod plot;
@@ -98,7 +94,6 @@ pub(crate) mod plot;
 mod png;
 #[cfg(feature = "plots")]
 mod point_labels;
-pub(crate) mod points;
 mod query;
 mod rare;
 mod read;
@@ -112,14 +107,7 @@ mod sensitivity;
 mod sensitivity_plot;
 mod simulated;
 mod simulation_document;
-mod solve;
 mod solve_document;
-mod solve_folded;
-mod solve_numbers;
-mod solved_net;
-mod solving;
-mod solving_fixed;
-mod solving_states;
 mod stages;
 mod steady;
 #[cfg(feature = "plots")]
@@ -150,14 +138,20 @@ mod whatif_document;
 mod whatif_log;
 #[cfg(feature = "plots")]
 mod whatif_plot;
-mod witnesses;
 
+pub use crate::answer::ExactBy;
+pub use crate::ask::{
+    AverageSection, CdfPoint, CoverabilityRow, DeadMarkings, DistributionRow, EvidenceRow, ExchangedParts,
+    ExplorationReport, FoldedStates, FormulaRow, LivenessRow, MarkingBound, MarkingGraphRow, MethodRow, NetSummary,
+    NumberRow, PassageSection, PropertyRow, QUANTILES, QuantilePoint, QueryBound, QueryReport, QueryRow, RewardRow,
+    SolveReport, StateRow, StateSpaceRow, SteadySection, Subject, TimeSection, UnboundedRow, VerdictRow, WithinSection,
+    Word, ZeroRateRow,
+};
 pub use crate::document::{Block, Cell, Column, Document, Figure, Form, Headline, Number, Piece, Report, Show, Table};
 pub use crate::estimate::{Doubt, Measured};
 pub use crate::job_time::{DeadlineSection, LateSection};
 pub use crate::render::{CsvText, Look, Part, csv as document_csv, html, markdown, text as document_text};
 pub use answer::{exact_report, exact_steady_report};
-pub use asking::{answer_properties, answer_queries};
 pub use bench::{BenchAdapter, BenchBound, BenchReport, BenchRow, BenchSpeed, BenchTimes};
 #[cfg(feature = "plots")]
 pub use cdf_plot::cdf_svg;
@@ -171,29 +165,24 @@ pub use distribution::{Bar, Distribution, Histogram, QuantileRow};
 pub use drawing::{Picture, PlotError, Width};
 pub use estimation::{EstimateJob, EstimatedJob, Estimation};
 pub use explained::{AssumedSection, CriticalShare, PlanChange, SlotRow, TimePart};
-pub use exploration::{EvidenceRow, ExplorationReport, FormulaRow, MarkingGraphRow, exploration_report};
-pub use exploring::{ExploredNet, explore_net};
 pub use fit::{FitReport, FitStageRow, fit_report};
 pub use fit_job::{FitJobReport, FitJobRun, FitValueRow, fit_job_report, fit_jobs_report};
 pub use graph_dot::graph_dot;
 pub use graph_svg::{MOST_DRAWN, graph_svg};
 pub use job::{AnalyticSummary, JobReport, JobSummary, PhaseRow, TimeCost, estimate_report, job_report};
-pub use json::{FORMAT_VERSION, JsonError, Word, json};
+pub use json::{FORMAT_VERSION, JsonError, json};
 pub use long_tail::{
     ProfileRow, ProgressModelReport, WatchReport, progress_model_report, straggler_json, straggler_line,
 };
-pub use method::{AnswerMethod, ExactBy, UsedMethod};
+pub use method::{AnswerMethod, UsedMethod};
 pub use net_report::NetReport;
 pub use next_run::{NextRun, StageQuantile};
 pub use number::{count, counted, duration, plain, quantile_name, within};
 pub use optimize::{LookRow, OptimizeAnswer, OptimizeReport, optimize_report, sizing_report};
 pub use own_run::misfit;
-pub use passage::{PassageSection, completion_section, fixed_delay_section, passage_section};
 pub use picture::{Mark, histogram_text};
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
-pub use points::{CdfPoint, QUANTILES, QuantilePoint};
-pub use query::{QueryBound, QueryReport, QueryRow};
 pub use rare::{LevelRow, RareReport, RareSettings};
 #[cfg(feature = "schema")]
 pub use read::RESULT_SCHEMAS;
@@ -202,16 +191,6 @@ pub use remaining::{DoneByRow, RemainingBasis, RemainingReport, RemainingStageRo
 #[cfg(feature = "schema")]
 pub use schema::{LINE_SCHEMAS, NamedSchema, PLAN_SCHEMAS};
 pub use simulated::{NetNames, ReportSimulation};
-pub use solve::{
-    CoverabilityRow, DeadMarkings, ExchangedParts, FoldedStates, Hidden, LivenessRow, MarkingBound, MethodRow,
-    PropertyRow, SolveReport, StateSpaceRow, UnboundedRow, VerdictRow, ZeroRateRow, solve_report,
-};
-pub use solve_numbers::{
-    AverageSection, DistributionRow, NumberRow, RewardRow, StateRow, SteadySection, TimeSection, WithinSection,
-    average_section, steady_section, time_section,
-};
-pub use solved_net::{MOST_COVERED, SolveSettings, SolvedNet};
-pub use solving::solve_net;
 pub use stages::{SpeculationSection, StageTimes, StagesReport, stages_report};
 pub use steady::{RareTransition, SteadyReport, SteadyRow, SteadySettings, steady_report};
 pub use structure::{
@@ -220,8 +199,8 @@ pub use structure::{
 };
 pub use studied::ReportStudy;
 pub use summary::{
-    DeviceSummary, EndingCounts, GroupRow, NetSummary, ProvenanceSummary, QuestionSummary, Row, SimulationReport,
-    SnapshotRow, Subject, simulation_report,
+    DeviceSummary, EndingCounts, GroupRow, ProvenanceSummary, QuestionSummary, Row, SimulationReport, SnapshotRow,
+    simulation_report,
 };
 pub use sweep::{AxisRow, KnobRow, SweepReport, sweep_report};
 #[cfg(feature = "plots")]

@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::ask::NetSummary;
 use crate::document::parts::{folding_rows, wall};
 use crate::document::{Column, Document, Number, Report, Table};
 use crate::estimate::Measured;
 use crate::report::json::Word;
 use crate::report::number::{count, plain};
-use crate::report::summary::NetSummary;
+use crate::report::simulation_document::NetWords as _;
 use crate::sim::{FoldedParts, NotFolded, Question, RareEstimate};
 
 /// The probability of a rare event, and the levels of splitting.

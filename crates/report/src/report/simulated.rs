@@ -1,9 +1,10 @@
 //! The reports of simulations that were run by [`Net::simulation`] and [`Net::steady_state`].
 
+use crate::ask::Subject;
 use crate::compile::Ids;
 use crate::net::{Net, Timing, Transition};
 use crate::report::steady::{SteadyReport, SteadySettings, steady_report};
-use crate::report::summary::{SimulationReport, Subject, simulation_report};
+use crate::report::summary::{SimulationReport, simulation_report};
 use crate::sim::{SimulationResult, SteadyResult};
 
 /// The ids of the places, transitions and token classes of a net, for reports.

@@ -2,53 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ask::{NetSummary, Subject};
 use crate::compile::Ids;
-use crate::compile::Program;
 use crate::estimate::{FloatMoments, Interval, Measured, clopper_pearson};
 use crate::report::distribution::{Distribution, mean_time};
 use crate::report::json::Word;
 use crate::report::method::AnswerMethod;
 use crate::sim::{DeviceUse, Ending, FoldedParts, Goal, NotFolded, Provenance, Question, Run, Samples};
-
-/// The subject of the simulation, in the user's words.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Subject<'a> {
-    /// Name of the net.
-    pub net: &'a str,
-    /// Ids of the places.
-    pub places: &'a Ids,
-    /// Ids of the token classes.
-    pub classes: &'a [String],
-    /// Ids of the transitions.
-    pub transitions: &'a Ids,
-}
-
-impl<'a> Subject<'a> {
-    /// Returns the net `net`, compiled to `program`.
-    pub fn of(net: &'a str, program: &'a Program) -> Self {
-        let (places, classes, transitions) = (&program.place_names, &program.class_names, &program.transition_names);
-        Self { net, places, classes, transitions }
-    }
-}
-
-/// The net that was simulated.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct NetSummary {
-    /// Name of the net; may be empty.
-    pub name: String,
-    /// Number of places.
-    pub places: usize,
-    /// Number of transitions.
-    pub transitions: usize,
-}
-
-impl NetSummary {
-    /// Returns the sizes of the net that a report is about.
-    pub fn new(subject: &Subject<'_>) -> Self {
-        Self { name: subject.net.to_owned(), places: subject.places.len(), transitions: subject.transitions.len() }
-    }
-}
 
 /// The question of the simulation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,14 +1,14 @@
 //! The solution of a net with fixed delays.
 
 use crate::answer::{AnswerError, request};
+use crate::ask::names::Subject;
+use crate::ask::numbers::{TimeSection, WithinSection, steady_section};
+use crate::ask::passage::fixed_delay_section;
+use crate::ask::solved::{Hidden, MethodRow, SolveReport};
+use crate::ask::solved_net::{SolveSettings, SolvedNet, hidden, report_of};
+use crate::ask::states::with_measures;
 use crate::compile::{Program, compile};
 use crate::net::Net;
-use crate::report::passage::fixed_delay_section;
-use crate::report::solve::{Hidden, MethodRow, SolveReport};
-use crate::report::solve_numbers::{TimeSection, WithinSection, steady_section};
-use crate::report::solved_net::{SolveSettings, SolvedNet, hidden, report_of};
-use crate::report::solving_states::with_measures;
-use crate::report::summary::Subject;
 use crate::sim::{Goal, Question};
 use crate::solve::{
     FixedDelayError, FixedDelayStates, Limits, LinearSettings, TransientSettings, Until, expand_phases_except, is_fixed,

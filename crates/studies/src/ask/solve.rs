@@ -1,14 +1,14 @@
 //! The solution of a net, from the question to a result that can be printed.
 
 use crate::answer::{AnswerError, Route, SolveRoute, request};
+use crate::ask::fixed_delays::FixedDelayNet;
+use crate::ask::names::Subject;
+use crate::ask::passage::completion_section;
+use crate::ask::solved::{MethodRow, SolveReport};
+use crate::ask::solved_net::{SolveSettings, SolvedNet};
+use crate::ask::states::Solving;
 use crate::compile::compile;
 use crate::net::Net;
-use crate::report::passage::completion_section;
-use crate::report::solve::{MethodRow, SolveReport};
-use crate::report::solved_net::{SolveSettings, SolvedNet};
-use crate::report::solving_fixed::FixedDelayNet;
-use crate::report::solving_states::Solving;
-use crate::report::summary::Subject;
 use crate::sim::Question;
 use crate::solve::Limits;
 use crate::watch::{TimeLimit, Watch};
@@ -21,7 +21,7 @@ use crate::watch::{TimeLimit, Watch};
 /// use tailspn_engine::net::{NetBuilder, Timing};
 /// use tailspn_engine::sim::Question;
 /// use tailspn_engine::watch::Unwatched;
-/// use tailspn_report::report::{Report as _, SolveSettings, solve_net};
+/// use tailspn_studies::ask::{SolveSettings, solve_net};
 ///
 /// let mut b = NetBuilder::new("stage");
 /// let (open, done) = (b.place("open", 1), b.place("done", 0));
@@ -33,7 +33,6 @@ use crate::watch::{TimeLimit, Watch};
 /// let question = Question::until(&net, "#(done) = 1").unwrap();
 /// let solved = solve_net(&net, &question, &SolveSettings::default(), &Unwatched).unwrap();
 /// assert_eq!(solved.report.passage.as_ref().unwrap().mean_s, Some(2.0));
-/// println!("{}", solved.report.document().text());
 /// ```
 ///
 /// # Errors

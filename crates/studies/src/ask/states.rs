@@ -1,16 +1,16 @@
 //! The solution of a net from all its states.
 
 use crate::answer::{AnswerError, CountedStates, ResponseTime, UNFOLDED_STATES, can_stop, request};
+use crate::ask::names::Subject;
+use crate::ask::numbers::{
+    AverageSection, NumberRow, RewardRow, WithinSection, average_section, steady_section, time_section,
+};
+use crate::ask::passage::passage_section;
+use crate::ask::solved::{FoldedStates, MethodRow, SolveReport};
+use crate::ask::solved_net::{SolveSettings, SolvedNet, phases, report_of};
 use crate::compile::{Program, compile};
 use crate::fold::{Folding, Symmetry, fold_markings};
 use crate::net::Net;
-use crate::report::passage::passage_section;
-use crate::report::solve::{FoldedStates, MethodRow, SolveReport};
-use crate::report::solve_numbers::{
-    AverageSection, NumberRow, RewardRow, WithinSection, average_section, steady_section, time_section,
-};
-use crate::report::solved_net::{SolveSettings, SolvedNet, phases, report_of};
-use crate::report::summary::Subject;
 use crate::semantics::Fault;
 use crate::sim::{Condition, Goal, NotFolded, Question};
 use crate::solve::{
