@@ -159,7 +159,7 @@ converts![
     crate::StudyError,
     crate::job_time::LogFitError,
     crate::job_time::NoCopies,
-    crate::ask::NetAnswerError,
+    crate::ask::net::NetAnswerError,
     crate::compare::CompareRunError,
     crate::subject::LoadError,
     crate::subject::ParameterError,

@@ -1,6 +1,6 @@
 //! `solve --property`: the properties of a JANI model.
 
-use tailspn::ask::answer_properties;
+use tailspn::ask::net::answer_properties;
 use tailspn::query::Property;
 use tailspn::report::{PropertyRow, SolveReport};
 use tailspn::watch::TimeLimit;

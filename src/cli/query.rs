@@ -1,6 +1,6 @@
 //! `query`: CSL and CSRL queries, answered from all states of a net.
 
-use tailspn::ask::answer_queries;
+use tailspn::ask::net::answer_queries;
 use tailspn::net::Net;
 use tailspn::report::{QueryReport, QueryRow};
 use tailspn::solve::CslQuery;

@@ -1,6 +1,6 @@
 //! `simulate`: replications of a net, and their results.
 
-use tailspn::ask::{AnswerBy, LongRunLength, NetAnswer, NetAnswerError, NetSettings, PreparedNet};
+use tailspn::ask::net::{AnswerBy, LongRunLength, NetAnswer, NetAnswerError, NetSettings, PreparedNet};
 use tailspn::estimate::StopRule;
 use tailspn::explain::Explain as _;
 use tailspn::report::{

@@ -1,7 +1,7 @@
 //! `solve --untimed`: all markings of a net without time, and CTL formulas.
 
 use tailspn::answer::AnswerError;
-use tailspn::ask::{ExploredNet, explore_net};
+use tailspn::ask::net::{ExploredNet, explore_net};
 use tailspn::net::Net;
 use tailspn::net::expr::ExprError;
 use tailspn::solve::{Formula, FormulaError, Priorities};

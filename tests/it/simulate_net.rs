@@ -1,7 +1,7 @@
 //! `answer` in the library: the results of the command `simulate`, without a command line.
 
 use serde_json::Value;
-use tailspn::ask::{AnswerBy, LongRunLength, NetAnswerError, NetSettings, answer};
+use tailspn::ask::net::{AnswerBy, LongRunLength, NetAnswerError, NetSettings, answer};
 use tailspn::formats::pipe::{ReadOptions, WriteOptions, read, write};
 use tailspn::net::{Net, NetBuilder, Timing};
 use tailspn::report::{NetReport, Report as _, ReportSimulation as _};

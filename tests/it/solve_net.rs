@@ -1,7 +1,7 @@
 //! `solve_net` and its neighbours in the library: the results of the commands `solve` and `query`, without a command line.
 
 use tailspn::answer::{AnswerError, RouteMethod};
-use tailspn::ask::{SolveSettings, answer_queries, explore_net, solve_net};
+use tailspn::ask::net::{SolveSettings, answer_queries, explore_net, solve_net};
 use tailspn::compile::lower;
 use tailspn::formats::pipe::{ReadOptions, WriteOptions, read, write};
 use tailspn::net::{Net, NetBuilder, Timing};

@@ -1,6 +1,6 @@
 //! Parts that documents of several kinds share: sentences, tables and figures of a time, and the origin of numbers.
 
-use crate::ask::{PassageSection, QuantilePoint};
+use crate::ask::net::{PassageSection, QuantilePoint};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Piece, Table};
 use crate::estimate::Measured;
 use crate::report::distribution::Distribution;

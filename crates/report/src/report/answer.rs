@@ -1,7 +1,7 @@
 //! Exact answers in reports of simulations: the same rows, without intervals, replications or seed.
 
 use crate::answer::{AnswerError, ExactAnswer, ExactTime, time_to};
-use crate::ask::{NetSummary, PassageSection, QuantilePoint, Subject, completion_section, passage_section};
+use crate::ask::net::{NetSummary, PassageSection, QuantilePoint, Subject, completion_section, passage_section};
 use crate::compile::Ids;
 use crate::estimate::Measured;
 use crate::report::distribution::{Distribution, Histogram, QuantileRow};

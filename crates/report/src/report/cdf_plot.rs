@@ -6,7 +6,7 @@ use std::ops::Range;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use crate::ask::PassageSection;
+use crate::ask::net::PassageSection;
 use crate::report::drawing::{PlotError, Width};
 use crate::report::number::{quantile_name, within};
 use crate::report::plot::{self, Area, DrawError, fine_svg, font, label, px};

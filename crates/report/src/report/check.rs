@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::ExchangedParts;
+use crate::ask::net::ExchangedParts;
 use crate::document::parts::{folded_words, not_folded_words};
 use crate::document::{Cell, Column, Document, Form, Number, Report, Show, Table};
 use crate::formats::pipe::PipeFinding;

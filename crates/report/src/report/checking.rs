@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::num::NonZeroUsize;
 
 use crate::answer::with_phases;
-use crate::ask::ExchangedParts;
+use crate::ask::net::ExchangedParts;
 use crate::compile::{CompileError, Program, compile};
 use crate::fold::{Keep, Symmetry, fold, fold_markings};
 use crate::net::{ArcKind, Delay, Difference, Net, Timing, differences};

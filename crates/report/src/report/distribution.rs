@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{CdfPoint, QUANTILES};
+use crate::ask::net::{CdfPoint, QUANTILES};
 use crate::estimate::{Interval, Measured, Moments, TickHistogram, clopper_pearson, standard_deviation_interval};
 use crate::report::json::Word;
 use crate::sim::Clock;

@@ -1,6 +1,6 @@
 //! The document of a net without time: formulas with their firing sequences, verdicts, bounds, liveness.
 
-use crate::ask::{EvidenceRow, ExplorationReport, FormulaRow, MarkingGraphRow};
+use crate::ask::net::{EvidenceRow, ExplorationReport, FormulaRow, MarkingGraphRow};
 use crate::document::parts::memory;
 use crate::document::{Cell, Column, Document, Number, Piece, Report, Show, Table};
 use crate::report::simulation_document::NetWords as _;

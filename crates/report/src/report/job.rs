@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::{AnswerError, ExactBy};
-use crate::ask::{CdfPoint, QUANTILES, QuantilePoint, line, passage_section};
+use crate::ask::net::{CdfPoint, QUANTILES, QuantilePoint, line, passage_section};
 use crate::estimate::Measured;
 use crate::job_time::{DeadlineSection, ExactJobTime, JobEstimate, OwnRun, StatesTime, explain_job};
 use crate::mapreduce::{AttemptReward, JobPhases, JobTime, LawKind, Phase, Plan};

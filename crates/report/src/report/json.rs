@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-pub(crate) use crate::ask::Word;
+pub(crate) use crate::ask::net::Word;
 
 /// Version of the JSON format; it increases when a key changes its meaning or disappears.
 pub const FORMAT_VERSION: u32 = 1;

@@ -140,7 +140,7 @@ mod whatif_log;
 mod whatif_plot;
 
 pub use crate::answer::ExactBy;
-pub use crate::ask::{
+pub use crate::ask::net::{
     AverageSection, CdfPoint, CoverabilityRow, DeadMarkings, DistributionRow, EvidenceRow, ExchangedParts,
     ExplorationReport, FoldedStates, FormulaRow, LivenessRow, MarkingBound, MarkingGraphRow, MethodRow, NetSummary,
     NumberRow, PassageSection, PropertyRow, QUANTILES, QuantilePoint, QueryBound, QueryReport, QueryRow, RewardRow,

@@ -1,7 +1,7 @@
 //! The report of an answer to a question about a net.
 
 use crate::answer::{AnswerError, ExactAnswer};
-use crate::ask::NetAnswer;
+use crate::ask::net::NetAnswer;
 use crate::net::Net;
 use crate::report::answer::{exact_report, exact_steady_report};
 use crate::report::simulated::{NetNames, ReportSimulation as _};
@@ -28,7 +28,7 @@ impl NetReport {
     /// use tailspn_engine::sim::Question;
     /// use tailspn_engine::watch::Unwatched;
     /// use tailspn_report::report::NetReport;
-    /// use tailspn_studies::ask::{AnswerBy, NetSettings, answer};
+    /// use tailspn_studies::ask::net::{AnswerBy, NetSettings, answer};
     ///
     /// let mut b = NetBuilder::new("task");
     /// let (open, done) = (b.place("open", 1), b.place("done", 0));

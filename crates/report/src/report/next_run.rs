@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::QUANTILES;
+use crate::ask::net::QUANTILES;
 use crate::document::{Cell, Column, Document, Number, Piece, Table};
 use crate::report::number::{plain, quantile_name};
 use crate::runs::{JobTimes, RunSpread};

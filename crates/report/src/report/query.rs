@@ -1,6 +1,6 @@
 //! Answers to CSL and CSRL queries, as a document.
 
-use crate::ask::{QueryReport, QueryRow};
+use crate::ask::net::{QueryReport, QueryRow};
 use crate::document::{Column, Document, Number, Report, Table};
 use crate::report::number::count;
 use crate::report::simulation_document::NetWords as _;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::NetSummary;
+use crate::ask::net::NetSummary;
 use crate::document::parts::{folding_rows, wall};
 use crate::document::{Column, Document, Number, Report, Table};
 use crate::estimate::Measured;

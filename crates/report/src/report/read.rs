@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use crate::ask::{ExplorationReport, QueryReport, SolveReport};
+use crate::ask::net::{ExplorationReport, QueryReport, SolveReport};
 use crate::compare::ComparisonReport;
 use crate::document::{Document, Report};
 use crate::render::{Part, html};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{CdfPoint, line};
+use crate::ask::net::{CdfPoint, line};
 use crate::document::parts::{MOST, add_times, ends, seconds_text};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Piece, Report, Show, Table};
 use crate::estimate::Measured;

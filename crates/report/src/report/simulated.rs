@@ -1,6 +1,6 @@
 //! The reports of simulations that were run by [`Net::simulation`] and [`Net::steady_state`].
 
-use crate::ask::Subject;
+use crate::ask::net::Subject;
 use crate::compile::Ids;
 use crate::net::{Net, Timing, Transition};
 use crate::report::steady::{SteadyReport, SteadySettings, steady_report};

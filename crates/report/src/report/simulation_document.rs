@@ -1,6 +1,6 @@
 //! The documents of a simulated net: the time to a goal, and the long run.
 
-use crate::ask::NetSummary;
+use crate::ask::net::NetSummary;
 use crate::document::parts::{
     TimeFound, add_times, ends, folding_rows, partial, provenance_rows, rows_table, seconds_text, times_table, wall,
 };

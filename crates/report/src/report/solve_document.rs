@@ -1,6 +1,6 @@
 //! The document of a solution: the time to the goal, averages, verdicts, and, with all details, the states.
 
-use crate::ask::{
+use crate::ask::net::{
     AverageSection, CdfPoint, NumberRow, PassageSection, PropertyRow, QuantilePoint, RewardRow, SolveReport, StateRow,
     StateSpaceRow, SteadySection, WithinSection, ZeroRateRow,
 };

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{CdfPoint, line};
+use crate::ask::net::{CdfPoint, line};
 use crate::cluster::Comparison;
 use crate::cluster::detect::DetectorPlan;
 use crate::document::parts::{add_times, ends, partial, provenance_rows, seconds_text};

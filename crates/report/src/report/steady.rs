@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{NetSummary, Subject};
+use crate::ask::net::{NetSummary, Subject};
 use crate::compile::Ids;
 use crate::estimate::{BatchError, Doubt, FloatMoments, Interval, Measured, long_run_mean};
 use crate::report::json::Word;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{NetSummary, Subject};
+use crate::ask::net::{NetSummary, Subject};
 use crate::compile::Ids;
 use crate::estimate::{FloatMoments, Interval, Measured, clopper_pearson};
 use crate::report::distribution::{Distribution, mean_time};

@@ -1,6 +1,6 @@
 //! The distribution of a time as the data of its pictures, and their captions.
 
-use crate::ask::{CdfPoint, PassageSection, QuantilePoint};
+use crate::ask::net::{CdfPoint, PassageSection, QuantilePoint};
 use crate::report::distribution::{Bar, Distribution};
 use crate::report::job::AnalyticSummary;
 use crate::report::number::plain;

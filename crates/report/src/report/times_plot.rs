@@ -6,7 +6,7 @@ use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use crate::ask::CdfPoint;
+use crate::ask::net::CdfPoint;
 use crate::report::distribution::Bar;
 use crate::report::drawing::{Picture, PlotError, Width, can_be_axis, text_width};
 use crate::report::number::{plain, quantile_name, within};

@@ -1,6 +1,6 @@
 //! Tables of verdicts on all markings of a net, with their firing sequences: for nets with and without time.
 
-use crate::ask::{DeadMarkings, ExchangedParts, LivenessRow, MarkingBound, UnboundedRow, VerdictRow};
+use crate::ask::net::{DeadMarkings, ExchangedParts, LivenessRow, MarkingBound, UnboundedRow, VerdictRow};
 use crate::document::{Cell, Column, Number, Show, Table};
 use crate::report::number::{count, counted};
 

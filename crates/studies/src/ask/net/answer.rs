@@ -115,7 +115,7 @@ pub struct PreparedNet<'a> {
 /// use tailspn_engine::net::{NetBuilder, Timing};
 /// use tailspn_engine::sim::Question;
 /// use tailspn_engine::watch::Unwatched;
-/// use tailspn_studies::ask::{AnswerBy, NetAnswer, NetSettings, answer};
+/// use tailspn_studies::ask::net::{AnswerBy, NetAnswer, NetSettings, answer};
 ///
 /// let mut b = NetBuilder::new("task");
 /// let (open, done) = (b.place("open", 1), b.place("done", 0));

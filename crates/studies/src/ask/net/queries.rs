@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use crate::answer::{AnswerError, with_phases};
-use crate::ask::names::{NetSummary, Subject};
-use crate::ask::query_rows::{QueryReport, QueryRow, value_or_note};
-use crate::ask::solved::{PropertyRow, SolveReport, solve_report};
+use crate::ask::net::names::{NetSummary, Subject};
+use crate::ask::net::query_rows::{QueryReport, QueryRow, value_or_note};
+use crate::ask::net::solved::{PropertyRow, SolveReport, solve_report};
 use crate::compile::{Program, compile};
 use crate::net::Net;
 use crate::query::Property;

@@ -1,9 +1,9 @@
 //! The markings of a net without time, from the net to a result that can be printed.
 
 use crate::answer::AnswerError;
-use crate::ask::exploration::{ExplorationReport, exploration_report};
-use crate::ask::names::Subject;
-use crate::ask::solved_net::MOST_COVERED;
+use crate::ask::net::exploration::{ExplorationReport, exploration_report};
+use crate::ask::net::names::Subject;
+use crate::ask::net::solved_net::MOST_COVERED;
 use crate::compile::{Program, compile};
 use crate::net::Net;
 use crate::semantics::Fault;

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::ExactBy;
-use crate::ask::json::{Word, whole};
-use crate::ask::names::{NetSummary, Subject};
-use crate::ask::numbers::{RewardRow, SteadySection, TimeSection, WithinSection, marked};
-use crate::ask::passage::PassageSection;
-use crate::ask::witnesses::{Witnesses, names};
+use crate::ask::net::json::{Word, whole};
+use crate::ask::net::names::{NetSummary, Subject};
+use crate::ask::net::numbers::{RewardRow, SteadySection, TimeSection, WithinSection, marked};
+use crate::ask::net::passage::PassageSection;
+use crate::ask::net::witnesses::{Witnesses, names};
 use crate::compile::Program;
 use crate::fold::{Exchangeable, Symmetry};
 use crate::net::Net;

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::json::Word;
-use crate::ask::points::{CdfPoint, QUANTILES, QuantilePoint};
+use crate::ask::net::json::Word;
+use crate::ask::net::points::{CdfPoint, QUANTILES, QuantilePoint};
 use crate::solve::{
     CompletionTime, FixedDelayError, FixedDelayPassage, GridError, Passage, PassageError, PassageMoments,
 };

@@ -1,13 +1,13 @@
 //! The solution of a net from all its states.
 
 use crate::answer::{AnswerError, CountedStates, ResponseTime, UNFOLDED_STATES, can_stop, request};
-use crate::ask::names::Subject;
-use crate::ask::numbers::{
+use crate::ask::net::names::Subject;
+use crate::ask::net::numbers::{
     AverageSection, NumberRow, RewardRow, WithinSection, average_section, steady_section, time_section,
 };
-use crate::ask::passage::passage_section;
-use crate::ask::solved::{FoldedStates, MethodRow, SolveReport};
-use crate::ask::solved_net::{SolveSettings, SolvedNet, phases, report_of};
+use crate::ask::net::passage::passage_section;
+use crate::ask::net::solved::{FoldedStates, MethodRow, SolveReport};
+use crate::ask::net::solved_net::{SolveSettings, SolvedNet, phases, report_of};
 use crate::compile::{Program, compile};
 use crate::fold::{Folding, Symmetry, fold_markings};
 use crate::net::Net;

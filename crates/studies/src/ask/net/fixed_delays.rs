@@ -1,12 +1,12 @@
 //! The solution of a net with fixed delays.
 
 use crate::answer::{AnswerError, request};
-use crate::ask::names::Subject;
-use crate::ask::numbers::{TimeSection, WithinSection, steady_section};
-use crate::ask::passage::fixed_delay_section;
-use crate::ask::solved::{Hidden, MethodRow, SolveReport};
-use crate::ask::solved_net::{SolveSettings, SolvedNet, hidden, report_of};
-use crate::ask::states::with_measures;
+use crate::ask::net::names::Subject;
+use crate::ask::net::numbers::{TimeSection, WithinSection, steady_section};
+use crate::ask::net::passage::fixed_delay_section;
+use crate::ask::net::solved::{Hidden, MethodRow, SolveReport};
+use crate::ask::net::solved_net::{SolveSettings, SolvedNet, hidden, report_of};
+use crate::ask::net::states::with_measures;
 use crate::compile::{Program, compile};
 use crate::net::Net;
 use crate::sim::{Goal, Question};

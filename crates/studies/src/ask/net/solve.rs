@@ -1,12 +1,12 @@
 //! The solution of a net, from the question to a result that can be printed.
 
 use crate::answer::{AnswerError, Route, SolveRoute, request};
-use crate::ask::fixed_delays::FixedDelayNet;
-use crate::ask::names::Subject;
-use crate::ask::passage::completion_section;
-use crate::ask::solved::{MethodRow, SolveReport};
-use crate::ask::solved_net::{SolveSettings, SolvedNet};
-use crate::ask::states::Solving;
+use crate::ask::net::fixed_delays::FixedDelayNet;
+use crate::ask::net::names::Subject;
+use crate::ask::net::passage::completion_section;
+use crate::ask::net::solved::{MethodRow, SolveReport};
+use crate::ask::net::solved_net::{SolveSettings, SolvedNet};
+use crate::ask::net::states::Solving;
 use crate::compile::compile;
 use crate::net::Net;
 use crate::sim::Question;
@@ -21,7 +21,7 @@ use crate::watch::{TimeLimit, Watch};
 /// use tailspn_engine::net::{NetBuilder, Timing};
 /// use tailspn_engine::sim::Question;
 /// use tailspn_engine::watch::Unwatched;
-/// use tailspn_studies::ask::{SolveSettings, solve_net};
+/// use tailspn_studies::ask::net::{SolveSettings, solve_net};
 ///
 /// let mut b = NetBuilder::new("stage");
 /// let (open, done) = (b.place("open", 1), b.place("done", 0));

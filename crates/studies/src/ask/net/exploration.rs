@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::json::{Word, whole};
-use crate::ask::names::{NetSummary, Subject};
-use crate::ask::numbers::marked_places;
-use crate::ask::solved::{DeadMarkings, LivenessRow, MarkingBound, UnboundedRow, VerdictRow};
-use crate::ask::witnesses::names;
+use crate::ask::net::json::{Word, whole};
+use crate::ask::net::names::{NetSummary, Subject};
+use crate::ask::net::numbers::marked_places;
+use crate::ask::net::solved::{DeadMarkings, LivenessRow, MarkingBound, UnboundedRow, VerdictRow};
+use crate::ask::net::witnesses::names;
 use crate::compile::Program;
 use crate::solve::{Checked, Coverability, Evidence, Formula, Liveness, MarkingGraph, Priorities, Unbounded, Verdicts};
 

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::json::Word;
-use crate::ask::names::NetSummary;
+use crate::ask::net::json::Word;
+use crate::ask::net::names::NetSummary;
 use crate::solve::{Comparison, CslQuery};
 
 /// Answers to questions about a net.

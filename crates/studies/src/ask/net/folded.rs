@@ -1,8 +1,8 @@
 //! Results from the states of a folded net, in terms of the original net.
 
-use crate::ask::names::NetSummary;
-use crate::ask::numbers::{AverageSection, DistributionRow, NumberRow};
-use crate::ask::solved::{ExchangedParts, FoldedStates, LivenessRow, MarkingBound, SolveReport, VerdictRow};
+use crate::ask::net::names::NetSummary;
+use crate::ask::net::numbers::{AverageSection, DistributionRow, NumberRow};
+use crate::ask::net::solved::{ExchangedParts, FoldedStates, LivenessRow, MarkingBound, SolveReport, VerdictRow};
 use crate::fold::{FoldedPlace, Folding, Replay, Symmetry};
 use crate::net::{Net, PlaceId, TransitionId};
 use crate::solve::{Liveness, StateSpace};

@@ -1,8 +1,8 @@
 //! The settings and the result of the solution of a net.
 
 use crate::answer::{AnswerError, RouteMethod, with_phases};
-use crate::ask::names::Subject;
-use crate::ask::solved::{Hidden, SolveReport, solve_report};
+use crate::ask::net::names::Subject;
+use crate::ask::net::solved::{Hidden, SolveReport, solve_report};
 use crate::compile::Program;
 use crate::net::Net;
 use crate::solve::{

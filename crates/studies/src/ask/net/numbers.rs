@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::json::Word;
+use crate::ask::net::json::Word;
 use crate::compile::Program;
 use crate::solve::{Averages, LinearOutcome, StateSpace, Steady, Transient};
 
