@@ -107,6 +107,8 @@ converts![
     #[cfg(feature = "gpu")]
     crate::sim::gpu::GpuError,
     // exact
+    crate::answer::AnswerError,
+    crate::answer::NeedsReplications,
     crate::solve::AbsorbError,
     crate::solve::AskError,
     crate::solve::ChainProblem,
@@ -122,7 +124,6 @@ converts![
     crate::solve::PhaseObstacle,
     crate::solve::ReplayError,
     crate::solve::SeriesParallelError,
-    crate::solve::SolutionError,
     crate::solve::SteadyError,
     crate::solve::TransientError,
     crate::solve::Unbounded,
@@ -158,8 +159,7 @@ converts![
     crate::StudyError,
     crate::job_time::LogFitError,
     crate::job_time::NoCopies,
-    crate::answer::AnswerError,
-    crate::answer::NeedsReplications,
+    crate::ask::net::NetAnswerError,
     crate::compare::CompareRunError,
     crate::subject::LoadError,
     crate::subject::ParameterError,
@@ -172,7 +172,6 @@ converts![
     crate::sweep::StoreError,
     // report
     crate::report::JsonError,
-    crate::report::SimulateError,
     crate::report::PlotError,
     #[cfg(feature = "png")]
     crate::report::PngError,

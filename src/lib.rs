@@ -39,7 +39,7 @@
 //! |---|---|
 //! | how long until a goal, averages until then | [`Net::simulation`](net::Net::simulation) |
 //! | averages in the long run | [`Net::steady_state`](net::Net::steady_state) |
-//! | times and averages without replications; deadlock and liveness | [`Solve::solution`](solve::Solve::solution) |
+//! | times and averages without replications; deadlock and liveness | [`Solve::solution`](answer::Solve::solution) |
 //! | invariants, traps and bounds without states | [`structure`] |
 //! | the time of a job from its plan | [`plan::JobPlan`], [`ask::EstimateJob`] |
 //! | the models of a job | [`mapreduce`], [`stages`], [`cluster`] |
@@ -78,7 +78,7 @@ pub use tailspn_engine::{
     Problems, compile, estimate, fold, formats, net, query, rng, semantics, share, sim, watch, whole_file,
 };
 #[doc(inline)]
-pub use tailspn_exact::{solve, structure};
+pub use tailspn_exact::{answer, solve, structure};
 #[doc(inline)]
 pub use tailspn_jobs::{cluster, diagnose, fit, job, mapreduce, plan, run, runs, stages, units};
 #[doc(inline)]
@@ -87,8 +87,7 @@ pub use tailspn_logs::trace;
 pub use tailspn_report::report;
 #[doc(inline)]
 pub use tailspn_studies::{
-    KeyProblem, StudyError, answer, ask, compare, draws, job_time, optimize, remaining, sensitivity, subject, sweep,
-    whatif,
+    KeyProblem, StudyError, ask, compare, draws, job_time, optimize, remaining, sensitivity, subject, sweep, whatif,
 };
 
 /// The samples of the README, as tests.

@@ -5,6 +5,8 @@
 //! ([`Sweep`], [`Sensitivity`], [`Optimization`], [`WhatIf`]), documents, and numbers with their errors.
 
 #[doc(no_inline)]
+pub use crate::answer::{AverageResult, PassageResult, Solution, Solve, StateResult};
+#[doc(no_inline)]
 pub use crate::ask::{EstimateJob, EstimatedJob};
 #[doc(no_inline)]
 pub use crate::estimate::{Doubt, Measured, StopRule};
@@ -20,8 +22,6 @@ pub use crate::report::{Answer, Document, Report, ReportSimulation, ReportStudy}
 pub use crate::sensitivity::Sensitivity;
 #[doc(no_inline)]
 pub use crate::sim::{Backend, Ending, EngineChoice, Simulation, SimulationResult, SteadyResult, SteadySimulation};
-#[doc(no_inline)]
-pub use crate::solve::{AverageResult, PassageResult, Solution, Solve, StateResult};
 #[doc(no_inline)]
 pub use crate::sweep::{Axis, Sweep};
 #[doc(no_inline)]

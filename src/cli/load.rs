@@ -4,10 +4,11 @@ use std::fs::File;
 use std::path::Path;
 
 use tailspn::compile::{Program, compile};
-use tailspn::formats::jani::{self, Property};
+use tailspn::formats::jani;
 use tailspn::formats::pipe::{self, Dialect, ReadOptions, Reading};
 use tailspn::formats::{Format, options_beside, read_bytes as read_net_bytes, read_large};
 use tailspn::net::Net;
+use tailspn::query::Property;
 use tailspn::subject::{ParameterError, names_in_a_sentence, with_parameters};
 use tailspn_common::bounded;
 

@@ -1,7 +1,8 @@
 //! `solve --property`: the properties of a JANI model.
 
-use tailspn::formats::jani::Property;
-use tailspn::report::{PropertyRow, SolveReport, answer_properties};
+use tailspn::ask::net::answer_properties;
+use tailspn::query::Property;
+use tailspn::report::{PropertyRow, SolveReport};
 use tailspn::watch::TimeLimit;
 
 use crate::cli::args::SolveArgs;

@@ -1,7 +1,8 @@
 //! `query`: CSL and CSRL queries, answered from all states of a net.
 
+use tailspn::ask::net::answer_queries;
 use tailspn::net::Net;
-use tailspn::report::{QueryReport, QueryRow, answer_queries};
+use tailspn::report::{QueryReport, QueryRow};
 use tailspn::solve::CslQuery;
 
 use crate::cli::args::QueryArgs;

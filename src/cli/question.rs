@@ -4,8 +4,7 @@
 use tailspn::compile::{Code, lower, lower_reward};
 use tailspn::net::expr::ExprError;
 use tailspn::net::{Expr, Net};
-use tailspn::report::SimulationQuestion;
-use tailspn::sim::{Goal, Group, Question, Reward, Snapshot};
+use tailspn::sim::{Condition, Goal, Group, Question, Reward, Snapshot};
 use tailspn::subject::names_in_a_sentence;
 
 use crate::cli::args::{QuestionArgs, UntilArgs};
@@ -13,22 +12,17 @@ use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::values::fits;
 
-/// The goal of replications that end at the horizon, with its words.
-pub(crate) fn horizon() -> (Goal, String) {
-    (Goal::Horizon, "the horizon".to_owned())
-}
-
 /// Parses the question about a net.
-pub(crate) fn ask(net: &Net, args: &QuestionArgs) -> Result<SimulationQuestion, Failure> {
+pub(crate) fn ask(net: &Net, args: &QuestionArgs, steady: bool) -> Result<Question, Failure> {
     let mut parser = Parser { net, notes: Vec::new() };
-    let (goal, goal_words) = parser.goal(args);
+    let goal = parser.goal(args);
     let mut at = args.at.clone();
     at.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     parser.times(args);
     let [from, to] = args.before.within.unwrap_or([0.0, f64::INFINITY]);
     let question = Question {
         goal,
-        avoid: args.before.avoid.as_deref().and_then(|avoid| parser.code("--avoid", avoid)),
+        avoid: args.before.avoid.as_deref().and_then(|avoid| parser.condition("--avoid", avoid)),
         earliest: from,
         horizon: args.horizon.or(Some(to).filter(|to| to.is_finite())),
         warm_up: args.warm_up,
@@ -39,15 +33,17 @@ pub(crate) fn ask(net: &Net, args: &QuestionArgs) -> Result<SimulationQuestion, 
         rewards: parser.rewards(&args.reward, &args.impulse),
         snapshots: at
             .iter()
-            .filter_map(|(time, text)| Some(Snapshot { time: *time, value: parser.code("--at", text)? }))
+            .filter_map(|(time, text)| {
+                Some(Snapshot { time: *time, value: parser.code("--at", text)?, text: text.clone() })
+            })
             .collect(),
+        steady,
+        ..Question::default()
     };
     if !parser.notes.is_empty() {
         return Err(Failure { exit: Exit::Usage, notes: parser.notes });
     }
-    let late = if from > 0.0 { format!(", not before {from} s") } else { String::new() };
-    let goal = args.before.words(&goal_words) + &late;
-    Ok(SimulationQuestion { question, goal, snapshots: at.into_iter().map(|(_, text)| text).collect() })
+    Ok(question)
 }
 
 /// Returns a problem for every value of an option with the name of an earlier one.
@@ -67,6 +63,11 @@ pub(crate) fn expression(net: &Net, option: &str, text: &str) -> Result<Code, Fa
     code.ok_or(Failure { exit: Exit::Usage, notes: parser.notes })
 }
 
+/// Parses the markings in which an expression holds, the value of an option.
+pub(crate) fn condition(net: &Net, option: &str, text: &str) -> Result<Condition, Failure> {
+    Ok(Condition { code: expression(net, option, text)?, text: text.to_owned() })
+}
+
 /// Rewards of the arguments `--reward` and `--impulse`.
 pub(crate) fn rewards(
     net: &Net,
@@ -83,13 +84,6 @@ pub(crate) fn late_dead_marking(args: &UntilArgs) -> Option<Note> {
     args.within.filter(|[from, _]| *from > 0.0)?;
     let note = Note::problem("`--until dead` does not allow a first time in --within: a net that is dead stays dead");
     Some(note.with_help("use --within with a last time only, such as --within 10"))
-}
-
-/// Parses an expression over a net, the value of an option, without lowering it.
-pub(crate) fn resolved(net: &Net, option: &str, text: &str) -> Result<Expr, Failure> {
-    let mut parser = Parser { net, notes: Vec::new() };
-    let expression = parser.expression(option, text);
-    expression.ok_or(Failure { exit: Exit::Usage, notes: parser.notes })
 }
 
 /// Lists the available names after an error about an unknown name.
@@ -115,6 +109,10 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
+    fn condition(&mut self, option: &str, text: &str) -> Option<Condition> {
+        Some(Condition { code: self.code(option, text)?, text: text.to_owned() })
+    }
+
     fn code(&mut self, option: &str, text: &str) -> Option<Code> {
         self.expression(option, text).map(|expression| lower(self.net, &expression))
     }
@@ -134,12 +132,11 @@ impl Parser<'_> {
         }
     }
 
-    fn goal(&mut self, args: &QuestionArgs) -> (Goal, String) {
-        let dead = || (Goal::Dead, "the dead marking".to_owned());
+    fn goal(&mut self, args: &QuestionArgs) -> Goal {
         match args.until.as_deref() {
             Some("dead") => {
                 self.notes.extend(late_dead_marking(&args.before));
-                dead()
+                Goal::Dead
             }
             Some("horizon") => {
                 if args.horizon.is_none() {
@@ -149,14 +146,11 @@ impl Parser<'_> {
                     let note = Note::problem("`--until horizon` has no goal, so --avoid and --within do not apply");
                     self.notes.push(note.with_help("--avoid and --within need --until EXPR or --until dead"));
                 }
-                horizon()
+                Goal::Horizon
             }
-            Some(text) => match self.code("--until", text) {
-                Some(code) => (Goal::Marking(code), text.to_owned()),
-                None => dead(),
-            },
-            None if args.horizon.is_some() && wants_averages(args) => horizon(),
-            None => dead(),
+            Some(text) => self.condition("--until", text).map_or(Goal::Dead, Goal::Marking),
+            None if args.horizon.is_some() && wants_averages(args) => Goal::Horizon,
+            None => Goal::Dead,
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use tailspn::answer::phases_if_possible;
 use tailspn::net::Net;
 use tailspn::report::{NetSummary, RareReport, RareSettings, Subject};
-use tailspn::sim::{RareEvent, Splitting};
+use tailspn::sim::{Goal, Question, RareEvent, Splitting};
 use tailspn::watch::TimeLimit;
 
 use crate::cli::args::RareArgs;
@@ -15,7 +15,7 @@ use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::preparation::Preparation;
-use crate::cli::question::resolved;
+use crate::cli::question::{condition, expression};
 use crate::cli::watch::{Progress, catch_interrupt};
 
 /// Maximum number of walks on a level. The number of a walk is part of the addresses of random words.
@@ -30,10 +30,9 @@ pub(crate) fn run(args: &RareArgs, terminal: &Terminal) -> Result<Exit, Failure>
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
     let subject = NetSummary::new(&Subject::of(loaded.net.name(), &compile_net(&loaded.net)?));
-    // errors are reported for the net in the file, before its delays are expanded
-    event(&loaded.net, args)?;
+    let question = question(&loaded.net, args)?;
     let net = phases_if_possible(&loaded.net);
-    let event = event(&net, args)?;
+    let event = event(&loaded.net, &net, &question, args)?;
     catch_interrupt(terminal);
     preparation.end();
     let progress = Progress::new(terminal.shows_progress(), "batches");
@@ -50,10 +49,8 @@ pub(crate) fn run(args: &RareArgs, terminal: &Terminal) -> Result<Exit, Failure>
     let found = settings.run(&net, &event)?;
     drop(progress);
     let settings = RareSettings {
-        goal: &args.until,
-        avoid: args.avoid.as_deref(),
-        within_s: args.within,
-        beyond_s: args.beyond,
+        question: &question,
+        beyond: args.beyond.is_some(),
         effort: args.effort,
         seed: args.run.seed.unwrap_or(0),
         wall: started.elapsed(),
@@ -69,29 +66,29 @@ pub(crate) fn below(option: &str, count: u64, most: u64) -> Result<u32, Failure>
     u32::try_from(count).ok().filter(|_| count < most).ok_or_else(refused)
 }
 
-/// Returns the event that the arguments state.
-fn event(net: &Net, args: &RareArgs) -> Result<RareEvent, Failure> {
-    let given = |option: &str, text: &Option<String>| match text {
-        Some(text) => resolved(net, option, text).map(Some),
-        None => Ok(None),
+/// Parses the question about a net.
+fn question(net: &Net, args: &RareArgs) -> Result<Question, Failure> {
+    let goal = match args.until.as_str() {
+        "dead" => Goal::Dead,
+        goal => Goal::Marking(condition(net, "--until", goal)?),
     };
-    let goal = if args.until == "dead" { None } else { Some(resolved(net, "--until", &args.until)?) };
-    match (goal, args.beyond) {
-        (goal, Some(limit_s)) => {
-            Ok(RareEvent::Beyond { goal, limit_s, left: given("--importance", &args.importance)? })
-        }
-        (Some(goal), None) => Ok(RareEvent::Before {
-            goal,
-            avoid: given("--avoid", &args.avoid)?,
-            within_s: args.within,
-            importance: given("--importance", &args.importance)?,
-        }),
-        (None, None) if args.within.is_some() || args.avoid.is_some() => Err(Failure::helped(
+    let avoid = args.avoid.as_deref().map(|avoid| condition(net, "--avoid", avoid)).transpose()?;
+    Ok(Question { goal, avoid, horizon: args.beyond.or(args.within), ..Question::default() })
+}
+
+/// Returns the event that the arguments state about a net, whose delays were expanded to `phases`.
+fn event(net: &Net, phases: &Net, question: &Question, args: &RareArgs) -> Result<RareEvent, Failure> {
+    let importance = args.importance.as_deref().map(|text| expression(net, "--importance", text)).transpose()?;
+    let importance = importance.map(|importance| importance.expression(phases));
+    match (&question.goal, args.beyond) {
+        (_, Some(_)) => Ok(RareEvent::beyond(phases, question, importance)?),
+        (Goal::Marking(_), None) => Ok(RareEvent::before(phases, question, importance)?),
+        (_, None) if args.within.is_some() || args.avoid.is_some() => Err(Failure::helped(
             Exit::Usage,
             "with --within or --avoid, the goal must be an expression",
             "use --until EXPR, such as '#(failed) >= 1'; --beyond T gives the probability that the net ends after T",
         )),
-        (None, None) => Err(Failure::helped(
+        (_, None) => Err(Failure::helped(
             Exit::Usage,
             "the event is missing",
             "use --beyond T for a late end of the net, or --until EXPR with --within T or --avoid EXPR for a goal",

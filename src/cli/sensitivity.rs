@@ -3,7 +3,7 @@
 use tailspn::ask::RunSettings;
 use tailspn::report::Answer;
 use tailspn::sensitivity::{Method, Sensitivity, SensitivityReport};
-use tailspn::subject::{FileKind, NetGoal};
+use tailspn::subject::{FileKind, GoalText};
 use tailspn::sweep::SweepPlan;
 
 use crate::cli::args::{SensitivityArgs, UntilArgs};
@@ -67,13 +67,13 @@ fn is_net(subject: &Input, args: &SensitivityArgs) -> Result<bool, Failure> {
 }
 
 /// Returns the goal of a net.
-fn goal_of(args: &SensitivityArgs) -> Result<NetGoal, Failure> {
+fn goal_of(args: &SensitivityArgs) -> Result<GoalText, Failure> {
     let until = args.until.clone().filter(|until| until != "dead");
     if until.is_none() {
         late_dead_marking(&args.before).map_or(Ok(()), |note| Err(Failure::new(Exit::Usage, note)))?;
     }
     let UntilArgs { avoid, within } = args.before.clone();
-    Ok(NetGoal { until, avoid, within })
+    Ok(GoalText { until, avoid, within })
 }
 
 /// Reads a plan, or a net, and the text of the plan.

@@ -1,13 +1,12 @@
 //! `simulate`: replications of a net, and their results.
 
+use tailspn::ask::net::{AnswerBy, LongRunLength, NetAnswer, NetAnswerError, NetSettings, PreparedNet};
 use tailspn::estimate::StopRule;
+use tailspn::explain::Explain as _;
 use tailspn::report::{
-    AnswerBy, AnswerMethod, ExactBy, LongRunLength, NetSimulation, SimulateError, SimulatedNet, SimulationQuestion,
-    SimulationReport, SimulationSettings, SteadyReport, UsedMethod, count, counted,
+    AnswerMethod, ExactBy, NetReport, Report, SimulationReport, SteadyReport, UsedMethod, count, counted,
 };
-use tailspn::sim::{
-    Backend, BatchAverages, Ending, Ensemble, Goal, Quantity, Question, Run, SimulationError, SteadyRunError, Target,
-};
+use tailspn::sim::{Backend, Ending, Ensemble, Goal, Quantity, Question, Run, SimulationError, SteadyResult, Target};
 use tailspn::watch::TimeLimit;
 
 use crate::cli::args::{Method, SimulateArgs};
@@ -34,10 +33,10 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     let preparation = Preparation::begin(args.run.max_time, terminal);
     let loaded = read_net(&args.net)?;
     terminal.brief_warnings(&loaded.warnings);
-    let mut asked = ask(&loaded.net, &args.question)?;
-    let targets = targets(args, &loaded.net, &mut asked)?;
+    let mut question = ask(&loaded.net, &args.question, args.steady)?;
+    let targets = targets(args, &loaded.net, &mut question)?;
     let settings = settings(args, &targets, terminal);
-    let simulation = NetSimulation::new(&loaded.net, &asked, &settings)?;
+    let prepared = PreparedNet::new(&loaded.net, &question, &settings)?;
     catch_interrupt(terminal);
     preparation.end();
     if args.method != Method::Exact {
@@ -45,18 +44,18 @@ pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Fail
     }
     let progress = Progress::new(terminal.shows_progress(), "replications");
     let watch = TimeLimit::new(&progress, terminal.left_of(args.run.max_time));
-    let found = simulation.run(&watch).map_err(|error| not_simulated(error, &targets))?;
+    let answer = prepared.answer(&watch).map_err(|error| not_simulated(error, &targets))?;
+    let report = NetReport::new(&loaded.net, &question, &answer, settings.level, &watch)?;
     drop(progress);
-    match found {
-        SimulatedNet::Replications(report, run) => print(&report, run.as_deref(), args, &asked, &targets, terminal),
-        SimulatedNet::LongRuns(report, runs, is_partial) => {
-            print_long_runs(&report, &runs, args, terminal)?;
-            if is_partial {
-                terminal.tell("stopped early; the means are computed from the completed parts");
-            }
-            tell_unmet_in(&runs, &targets, args.run.level, terminal);
-            Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
+    match (report, answer) {
+        (NetReport::Replications(report), NetAnswer::Replications(result, _)) => {
+            print(&report, result.replicated(), args, &question, &targets, terminal)
         }
+        (NetReport::LongRuns(report), NetAnswer::LongRuns(result, _)) => {
+            print_long_runs(&report, &result, args, &targets, terminal)
+        }
+        (NetReport::Replications(report), _) => print_exact(report.as_ref(), args, terminal),
+        (NetReport::LongRuns(report), _) => print_exact(report.as_ref(), args, terminal),
     }
 }
 
@@ -71,7 +70,7 @@ fn may_simulate(args: &SimulateArgs, terminal: &Terminal) -> Result<(), Failure>
     }
 }
 
-fn settings(args: &SimulateArgs, targets: &[Wanted], terminal: &Terminal) -> SimulationSettings {
+fn settings(args: &SimulateArgs, targets: &[Wanted], terminal: &Terminal) -> NetSettings {
     let by = match args.method {
         Method::Auto => AnswerBy::Auto,
         Method::Exact => AnswerBy::Exact,
@@ -81,7 +80,7 @@ fn settings(args: &SimulateArgs, targets: &[Wanted], terminal: &Terminal) -> Sim
     let needs_replications = wants_runs
         .then_some("--reps, --rel-error and --abs-error need replications")
         .or(args.samples.is_some().then_some("--samples needs replications"));
-    let long_runs = args.steady.then_some(LongRunLength { runs: args.steady_runs, firings: args.steady_firings });
+    let long_runs = LongRunLength { runs: args.steady_runs, firings: args.steady_firings };
     let every: Vec<Target> = targets.iter().map(|wanted| wanted.target).collect();
     let ensemble = Ensemble {
         replications: args.reps.unwrap_or(REPLICATIONS),
@@ -97,23 +96,25 @@ fn settings(args: &SimulateArgs, targets: &[Wanted], terminal: &Terminal) -> Sim
         ..Ensemble::default()
     };
     let (unfolded, level) = (args.no_fold, args.run.level);
-    SimulationSettings { by, needs_replications, long_runs, unfolded, ensemble, level }
+    NetSettings { by, needs_replications, long_runs, unfolded, ensemble, level }
 }
 
-/// Prints the results of replications, or of an exact answer in their place.
+/// Prints exact numbers.
+fn print_exact<R: Report>(report: &R, args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    terminal.report(report, &args.print)?;
+    draw_report(report, &args.plots, args.force, terminal)?;
+    Ok(Exit::Success)
+}
+
+/// Prints the results of replications.
 fn print(
     report: &SimulationReport,
-    run: Option<&Run>,
+    run: &Run,
     args: &SimulateArgs,
-    asked: &SimulationQuestion,
+    question: &Question,
     targets: &[Wanted],
     terminal: &Terminal,
 ) -> Result<Exit, Failure> {
-    let Some(run) = run else {
-        terminal.report(report, &args.print)?;
-        draw_report(report, &args.plots, args.force, terminal)?;
-        return Ok(Exit::Success);
-    };
     if terminal.share().is_part() {
         return Err(Failure::part());
     }
@@ -122,26 +123,28 @@ fn print(
     }
     terminal.samples(times_s(run));
     terminal.report(report, &args.print)?;
-    remarks(run, asked, terminal);
+    remarks(run, question, terminal);
     tell_unmet(run, targets, args.run.level, terminal);
     advise(&report.method, terminal);
     draw_report(report, &args.plots, args.force, terminal)?;
     Ok(end_of(run))
 }
 
-/// Prints the results of long runs, or of an exact answer in their place.
+/// Prints the results of long runs.
 fn print_long_runs(
     report: &SteadyReport,
-    runs: &[BatchAverages],
+    result: &SteadyResult,
     args: &SimulateArgs,
+    targets: &[Wanted],
     terminal: &Terminal,
-) -> Result<(), Failure> {
+) -> Result<Exit, Failure> {
     terminal.report(report, &args.print)?;
-    if runs.is_empty() {
-        return draw_report(report, &args.plots, args.force, terminal);
-    }
     advise(&report.method, terminal);
-    Ok(())
+    if result.is_partial() {
+        terminal.tell("stopped early; the means are computed from the completed parts");
+    }
+    tell_unmet_in(result.runs(), targets, args.run.level, terminal);
+    Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
 }
 
 /// Tells about an exact answer that would be faster.
@@ -166,33 +169,23 @@ pub(crate) fn stop_rule(rel_error: Option<f64>, reps: Option<u64>, level: f64) -
 }
 
 /// Explains why there is no result.
-fn not_simulated(error: SimulateError, targets: &[Wanted]) -> Failure {
-    let refuse = |message: String, help: &str| Failure::helped(Exit::Refused, message, help);
-    match error {
-        SimulateError::Compile(error)
-        | SimulateError::Replications(SimulationError::Compile(error))
-        | SimulateError::LongRuns(SteadyRunError::Compile(error)) => error.into(),
-        SimulateError::Exact(error) => error.into(),
-        SimulateError::NeedsReplications(_) => refuse(error.to_string(), "use `--method simulate`"),
-        SimulateError::LongRuns(SteadyRunError::Steady(error)) => error.into(),
-        SimulateError::Replications(SimulationError::Run(error)) => error.into(),
-        SimulateError::Replications(SimulationError::Endless { firings, goal }) => refuse(
-            format!("the net does not stop: after {} firings it has not reached {goal}", count(firings.into())),
-            "use --horizon T for a fixed time span, --steady for the long run, --until EXPR for another goal, or a larger --max-firings N",
-        ),
-        SimulateError::Replications(SimulationError::Unreached { replications, goal }) => {
+fn not_simulated(error: NetAnswerError, targets: &[Wanted]) -> Failure {
+    let message = match &error {
+        NetAnswerError::Replications(SimulationError::Endless { firings, goal }) => {
+            format!("the net does not stop: after {} firings it has not reached {goal}", count((*firings).into()))
+        }
+        NetAnswerError::Replications(SimulationError::Unreached { replications, goal }) => {
             let time = targets.iter().find(|wanted| wanted.target.quantity == Quantity::Time);
             let error = time.map_or_else(String::new, |time| format!(" with an error of {}", time.asked()));
-            let searched = count(replications.into());
-            refuse(
-                format!(
-                    "none of the first {searched} replications reached {goal}, so the mean time to it cannot be estimated{error}"
-                ),
-                "use --reps N without --rel-error to see the probability of the goal and the reasons why replications end",
+            let searched = count((*replications).into());
+            format!(
+                "none of the first {searched} replications reached {goal}, so the mean time to it cannot be estimated{error}"
             )
         }
-        other => Failure::plain(Exit::Internal, other.to_string()),
-    }
+        NetAnswerError::NeedsReplications(_) => error.to_string(),
+        _ => return error.into(),
+    };
+    Failure::helped(Exit::Refused, message, error.help().unwrap_or_default())
 }
 
 /// Returns the times of all replications that reached the goal as text, one per line, in the order of the
@@ -209,10 +202,9 @@ pub(crate) fn times_s(run: &Run) -> impl Iterator<Item = f64> {
 }
 
 /// Prints remarks that a reader of the numbers should know.
-fn remarks(run: &Run, asked: &SimulationQuestion, terminal: &Terminal) {
+fn remarks(run: &Run, question: &Question, terminal: &Terminal) {
     let samples = &run.samples;
     let reached = samples.ended(Ending::Goal);
-    let question: &Question = &asked.question;
     if samples.replications == 0 || question.goal == Goal::Horizon {
         return;
     }
@@ -221,7 +213,7 @@ fn remarks(run: &Run, asked: &SimulationQuestion, terminal: &Terminal) {
         terminal.tell("note: nothing can fire in the initial marking");
     }
     if reached == 0 {
-        terminal.tell(&format!("note: no replication reached {}", asked.goal));
+        terminal.tell(&format!("note: no replication reached {}", question.words()));
     }
     if samples.ended(Ending::Firings) > 0 {
         terminal.tell("note: --max-firings N lets replications run longer, --steady computes the long run");

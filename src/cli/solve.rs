@@ -1,7 +1,7 @@
 //! `solve`: all markings of a net, and the results that follow from them.
 
 use tailspn::answer::AnswerError;
-use tailspn::report::{SolveSettings, SolvedNet, solve_net};
+use tailspn::ask::net::{SolveSettings, SolvedNet, solve_net};
 use tailspn::solve::{ExploreError, GridSettings};
 use tailspn::watch::TimeLimit;
 

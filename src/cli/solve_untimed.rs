@@ -1,9 +1,9 @@
 //! `solve --untimed`: all markings of a net without time, and CTL formulas.
 
 use tailspn::answer::AnswerError;
+use tailspn::ask::net::{ExploredNet, explore_net};
 use tailspn::net::Net;
 use tailspn::net::expr::ExprError;
-use tailspn::report::{ExploredNet, explore_net};
 use tailspn::solve::{Formula, FormulaError, Priorities};
 use tailspn::subject::names_in_a_sentence;
 use tailspn::watch::TimeLimit;

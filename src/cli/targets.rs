@@ -1,14 +1,13 @@
 //! `--rel-error` and `--abs-error`: the precision at which a simulation stops.
 
 use tailspn::net::Net;
-use tailspn::report::{SimulationQuestion, count, plain};
+use tailspn::report::{count, plain};
 use tailspn::sim::{BatchAverages, Goal, NoQuantity, Precision, Quantity, Question, Run, Target};
 
 use crate::cli::args::{QuestionArgs, SimulateArgs};
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
-use crate::cli::question;
 
 /// A target, with the name that the user gave it.
 #[derive(Clone, Debug)]
@@ -64,7 +63,7 @@ impl Wanted {
 }
 
 /// Returns the targets of a run, with their names; adds the observables that they need to the question.
-pub(crate) fn targets(args: &SimulateArgs, net: &Net, asked: &mut SimulationQuestion) -> Result<Vec<Wanted>, Failure> {
+pub(crate) fn targets(args: &SimulateArgs, net: &Net, asked: &mut Question) -> Result<Vec<Wanted>, Failure> {
     if args.steady {
         return long_run_targets(args, net, asked);
     }
@@ -77,9 +76,9 @@ pub(crate) fn targets(args: &SimulateArgs, net: &Net, asked: &mut SimulationQues
     let QuestionArgs { until, horizon, .. } = &args.question;
     if !wanted.is_empty() && until.is_none() && horizon.is_some() && !wanted.iter().any(needs_goal) {
         // as if `--tokens` requested averages
-        (asked.question.goal, asked.goal) = question::horizon();
+        asked.goal = Goal::Horizon;
     }
-    if asked.question.goal == Goal::Horizon && wanted.iter().any(needs_goal) {
+    if asked.goal == Goal::Horizon && wanted.iter().any(needs_goal) {
         return Err(Failure::helped(
             Exit::Usage,
             "`--rel-error` applies to the mean time to a goal, but the goal is the horizon",
@@ -91,10 +90,10 @@ pub(crate) fn targets(args: &SimulateArgs, net: &Net, asked: &mut SimulationQues
 
 /// Returns the targets of `--steady`, with their names, and adds the observables of the targets to the question. A share
 /// without a name applies to all means of the question.
-fn long_run_targets(args: &SimulateArgs, net: &Net, asked: &mut SimulationQuestion) -> Result<Vec<Wanted>, Failure> {
+fn long_run_targets(args: &SimulateArgs, net: &Net, asked: &mut Question) -> Result<Vec<Wanted>, Failure> {
     let help =
         "with --steady, NAME is a reward, a place or a transition; without NAME, the precision applies to all means";
-    let names = all_means(net, &asked.question);
+    let names = all_means(net, asked);
     let mut wanted = Vec::new();
     for (name, precision) in args.precisions() {
         let every = name == "time" && matches!(precision, Precision::Relative(_));
@@ -119,13 +118,13 @@ fn all_means(net: &Net, question: &Question) -> Vec<String> {
 fn named(
     name: &str,
     precision: Precision,
-    asked: &mut SimulationQuestion,
+    asked: &mut Question,
     help: &str,
     find: impl Fn(&Question) -> Result<Vec<Quantity>, NoQuantity>,
 ) -> Result<Vec<Wanted>, Failure> {
-    let quantities = find(&asked.question).map_err(|error| Failure::helped(Exit::Usage, error.to_string(), help))?;
+    let quantities = find(asked).map_err(|error| Failure::helped(Exit::Usage, error.to_string(), help))?;
     let wanted = |quantity: Quantity| {
-        quantity.observe(&mut asked.question);
+        quantity.observe(asked);
         Wanted { name: name.to_owned(), target: Target { quantity, precision } }
     };
     Ok(quantities.into_iter().map(wanted).collect())

@@ -6,7 +6,7 @@
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngSeed, TestRunner};
-use tailspn::compile::{Code, Program, compile, lower};
+use tailspn::compile::{Program, compile};
 use tailspn::net::Net;
 use tailspn::sim::{Backend, Ending, EngineChoice, Ensemble, Goal, Question, RunError, Samples, Unwatched, run};
 use tailspn::solve::{Limits, PassageSettings, TransientSettings, explore, passage, transient};
@@ -35,7 +35,7 @@ const EXACT: f64 = 1e-8;
 
 /// Time averages of tokens and throughputs between the warm-up and the horizon, and the probability that the last place gets
 /// two tokens more than at the start before the horizon: their names, and their values by the exact solver.
-fn exact(net: &Net, program: &Program, goal: &Code) -> Vec<(String, f64)> {
+fn exact(net: &Net, program: &Program, goal: &Goal) -> Vec<(String, f64)> {
     let space = explore(program, None, &Limits::default(), &Unwatched).unwrap();
     let chain = space.complete().unwrap();
     let at = transient(chain, &[WARM_UP, HORIZON], &TransientSettings::default()).unwrap();
@@ -44,7 +44,7 @@ fn exact(net: &Net, program: &Program, goal: &Code) -> Vec<(String, f64)> {
     let averages = space.averages(program, &shares).unwrap();
     let names = program.place_names.iter().chain(program.transition_names.iter()).map(str::to_owned);
     let mut values: Vec<_> = names.zip(averages.tokens.into_iter().chain(averages.throughputs)).collect();
-    let space = explore(program, Some(goal), &Limits::default(), &Unwatched).unwrap();
+    let space = explore(program, goal.code(), &Limits::default(), &Unwatched).unwrap();
     let mut targets = vec![false; space.states()];
     space.goals().iter().for_each(|&state| targets[state as usize] = true);
     // no such marking can be reached
@@ -57,7 +57,7 @@ fn exact(net: &Net, program: &Program, goal: &Code) -> Vec<(String, f64)> {
 }
 
 /// Estimates of the same values by an engine; none of a value that it does not compute.
-fn estimated(program: &Program, goal: &Code, exact: &[(String, f64)], engine: EngineChoice) -> Vec<Option<Estimated>> {
+fn estimated(program: &Program, goal: &Goal, exact: &[(String, f64)], engine: EngineChoice) -> Vec<Option<Estimated>> {
     let averages = Question {
         goal: Goal::Horizon,
         horizon: Some(HORIZON),
@@ -76,7 +76,7 @@ fn estimated(program: &Program, goal: &Code, exact: &[(String, f64)], engine: En
             .collect(),
         None => vec![None; exact.len() - 1],
     };
-    let arrival = Question { goal: Goal::Marking(goal.clone()), horizon: Some(HORIZON), ..Question::default() };
+    let arrival = Question { goal: goal.clone(), horizon: Some(HORIZON), ..Question::default() };
     let (_, exact) = exact.last().unwrap();
     found.push(simulated(program, &arrival, engine).map(|samples| Estimated {
         value: samples.ended(Ending::Goal) as f64 / REPLICATIONS as f64,
@@ -107,7 +107,7 @@ fn compare(nets: Vec<RandomNet>) -> Compared {
         let net = random.build(1.0, "");
         let program = compile(&net).unwrap();
         let (last, tokens) = (random.places.len() - 1, random.places.last().unwrap().tokens + 2);
-        let goal = lower(&net, &net.expression(&format!("#(p{last}) >= {tokens}")).unwrap());
+        let goal = Goal::marking(&net, &format!("#(p{last}) >= {tokens}")).unwrap();
         let mut known = Oracle::new(&random, None).averages(WARM_UP, HORIZON);
         known.push(Oracle::new(&random, Some((last, tokens))).arrival(HORIZON));
         let exact = exact(&net, &program, &goal);

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use tailspn::compile::{Program, compile, lower};
+use tailspn::compile::{Program, compile};
 use tailspn::estimate::EstimateError;
 use tailspn::net::{Law, NetBuilder, PlaceId, Timing};
 use tailspn::semantics::Fault;
@@ -100,8 +100,7 @@ fn a_dead_marking_ends_the_passage_and_lasts_to_the_horizon() {
 #[test]
 fn a_goal_that_is_out_of_reach_is_a_dead_end_and_no_passage() {
     let net = one_step(Timing::exponential(1.0)).build().unwrap();
-    let goal = Goal::Marking(lower(&net, &net.expression("#(to) >= 2").unwrap()));
-    let question = Question { goal, ..Question::default() };
+    let question = Question::until(&net, "#(to) >= 2").unwrap();
     for (name, samples) in on_every_engine(&compile(&net).unwrap(), &question, 100, 3) {
         assert_eq!((samples.ended(Ending::Dead), samples.passage.count()), (100, 0), "{name}");
         let mean = samples.passage.mean_estimate(0.95);
@@ -112,8 +111,7 @@ fn a_goal_that_is_out_of_reach_is_a_dead_end_and_no_passage() {
 #[test]
 fn a_goal_that_holds_at_the_start_takes_no_time() {
     let net = one_step(Timing::exponential(1.0)).build().unwrap();
-    let goal = Goal::Marking(lower(&net, &net.expression("#(from) >= 1").unwrap()));
-    let question = Question { goal, ..Question::default() };
+    let question = Question::until(&net, "#(from) >= 1").unwrap();
     for (name, samples) in on_every_engine(&compile(&net).unwrap(), &question, 100, 3) {
         assert_eq!((samples.ended(Ending::Goal), samples.passage.max(), samples.firings), (100, Some(0), 0), "{name}");
     }

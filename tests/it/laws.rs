@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{FileFailurePersistence, RngSeed};
-use tailspn::compile::{Program, compile, lower};
+use tailspn::compile::{Program, compile};
 use tailspn::net::{Net, Servers};
 use tailspn::semantics::{enabling_degree, fire, is_enabled};
 use tailspn::sim::{Ending, EngineChoice, Ensemble, Goal, Group, Question, Samples, Snapshot, Unwatched, run};
@@ -39,7 +39,7 @@ fn at_last_place(net: &Net, prefix: &str, more: u32, horizon: f64) -> Question {
     let last = net.places().len() - 1;
     let tokens = net.places()[last].initial[0] + more;
     let text = format!("#({prefix}p{last}) >= {tokens}");
-    let goal = Goal::Marking(lower(net, &net.expression(&text).unwrap()));
+    let goal = Goal::marking(net, &text).unwrap();
     Question { goal, horizon: Some(horizon), ..averages(horizon) }
 }
 
@@ -142,7 +142,7 @@ proptest! {
         let mut question = Question { horizon, ..Question::default() };
         if to_last_place {
             let last = random.places.len() - 1;
-            question.goal = Goal::Marking(lower(&net, &net.expression(&format!("#(p{last}) >= 1")).unwrap()));
+            question.goal = Goal::marking(&net, &format!("#(p{last}) >= 1")).unwrap();
         }
         let transitions = 0..random.transitions.len() as u32;
         let odd = transitions.clone().filter(|t| t % 2 == 1).collect();
@@ -234,8 +234,8 @@ proptest! {
     fn an_invariant_of_the_places_holds_at_all_times(random in balanced_net()) {
         let net = random.build(1.0, "");
         let expected = f64::from(random.invariant_value());
-        let value = lower(&net, &net.expression(&random.invariant("")).unwrap());
-        let snapshots = [0.0, 0.1, 1.0, 7.0, 20.0].map(|time| Snapshot { time, value: value.clone() });
+        let value = random.invariant("");
+        let snapshots = [0.0, 0.1, 1.0, 7.0, 20.0].map(|time| Snapshot::new(&net, time, &value).unwrap());
         let question = Question { snapshots: snapshots.into(), ..averages(20.0) };
         for engine in GENERAL {
             let samples = one_run(&net, &question, engine, 100, 0);

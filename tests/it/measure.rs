@@ -201,7 +201,7 @@ impl Subject {
         engine: EngineChoice,
     ) -> Result<Vec<Estimated>, RunError> {
         let condition = measures[0].condition().unwrap();
-        let question = Question { goal: Goal::Marking(self.code(condition)), ..Question::default() };
+        let question = Question::until(&self.net, condition).unwrap();
         let samples = self.run(&question, replications, engine)?;
         assert_eq!(samples.passage.count(), replications, "every replication reaches `{condition}`");
         Ok(measures.iter().map(|measure| passage_value(measure, &samples)).collect())

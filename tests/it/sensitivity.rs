@@ -6,9 +6,7 @@ use tailspn::mapreduce::{JobTime, Plan, job_net, phase_times};
 use tailspn::net::expr::Leaf;
 use tailspn::net::{Delay, Expr, Law, Memory, Net, NetBuilder, Servers, Timing};
 use tailspn::sensitivity::{likelihood_ratio_mean, pathwise_mean, pathwise_quantile};
-use tailspn::sim::{
-    Ensemble, Goal, PathSlopes, Question, ScoreError, Shift, ShiftError, Unwatched, is_scored, run, scores,
-};
+use tailspn::sim::{Ensemble, PathSlopes, Question, ScoreError, Shift, ShiftError, Unwatched, is_scored, run, scores};
 use tailspn::units::Probability;
 
 const STEP: f64 = 1e-4;
@@ -155,8 +153,7 @@ fn likelihood_ratios_of_a_queue_give_the_derivatives_of_its_exact_time() {
     let (lambda, mu, room) = (1.0, 1.5, 4);
     let net = queue(lambda, mu, room);
     let base = compile(&net).unwrap();
-    let full = net.expression("#(free) == 0").unwrap();
-    let question = Question { goal: Goal::Marking(tailspn::compile::lower(&net, &full)), ..Question::default() };
+    let question = Question::until(&net, "#(free) == 0").unwrap();
     let program = |lambda: f64, mu: f64| compile(&queue(lambda, mu, room)).unwrap();
     let h = 1e-3;
     let shifts = [

@@ -1,22 +1,20 @@
-//! `simulate_net` in the library: the results of the command `simulate`, without a command line.
+//! `answer` in the library: the results of the command `simulate`, without a command line.
 
 use serde_json::Value;
+use tailspn::ask::net::{AnswerBy, LongRunLength, NetAnswerError, NetSettings, answer};
 use tailspn::formats::pipe::{ReadOptions, WriteOptions, read, write};
 use tailspn::net::{Net, NetBuilder, Timing};
-use tailspn::report::{
-    AnswerBy, LongRunLength, Report as _, ReportSimulation as _, SimulateError, SimulatedNet, SimulationQuestion,
-    SimulationSettings, simulate_net,
-};
+use tailspn::report::{NetReport, Report as _, ReportSimulation as _};
 use tailspn::sim::{Ensemble, Goal, Question, Reward, SimulationError, Snapshot};
 use tailspn::watch::Unwatched;
 
 use crate::cli::data;
 use crate::solve_net::queue;
 
-fn json(found: &SimulatedNet) -> Value {
-    let text = match found {
-        SimulatedNet::Replications(report, _) => report.json(),
-        SimulatedNet::LongRuns(report, ..) => report.json(),
+fn json(report: &NetReport) -> Value {
+    let text = match report {
+        NetReport::Replications(report) => report.json(),
+        NetReport::LongRuns(report) => report.json(),
     };
     serde_json::from_str(&text.unwrap()).unwrap()
 }
@@ -37,37 +35,22 @@ fn the_command_prints_the_result_of_the_library() {
     let path = folder.path().join("queue.xml").display().to_string();
     std::fs::write(&path, write(&queue(3), &WriteOptions::default()).xml).unwrap();
     let net = read(&std::fs::read(&path).unwrap(), &ReadOptions::default()).unwrap().net;
-    let full = || Goal::Marking(net.code("#(free) = 0").unwrap());
-    let until_full = || SimulationQuestion {
-        question: Question { goal: full(), ..Question::default() },
-        goal: "#(free) = 0".to_owned(),
-        snapshots: Vec::new(),
-    };
-    let averages = SimulationQuestion {
-        question: Question {
-            goal: Goal::Horizon,
-            horizon: Some(5.0),
-            tokens: true,
-            snapshots: vec![Snapshot { time: 2.0, value: net.code("#(waiting)").unwrap() }],
-            ..Question::default()
-        },
-        goal: "the horizon".to_owned(),
-        snapshots: vec!["#(waiting)".to_owned()],
+    let until_full = || Question::until(&net, "#(free) = 0").unwrap();
+    let averages = Question {
+        goal: Goal::Horizon,
+        horizon: Some(5.0),
+        tokens: true,
+        snapshots: vec![Snapshot::new(&net, 2.0, "#(waiting)").unwrap()],
+        ..Question::default()
     };
     let reward = Reward { name: "busy".to_owned(), rate: net.reward_code("#(waiting) > 0").ok(), impulses: Vec::new() };
-    let busy = SimulationQuestion {
-        question: Question { rewards: vec![reward], ..Question::default() },
-        ..SimulationQuestion::default()
-    };
-    let replications = |by| SimulationSettings {
+    let busy = Question { rewards: vec![reward], steady: true, ..Question::default() };
+    let replications = |by| NetSettings {
         by,
         ensemble: Ensemble { replications: 500, seed: 3, ..Ensemble::default() },
-        ..SimulationSettings::default()
+        ..NetSettings::default()
     };
-    let long = |by| SimulationSettings {
-        long_runs: Some(LongRunLength { runs: 4, firings: Some(200_000) }),
-        ..replications(by)
-    };
+    let long = |by| NetSettings { long_runs: LongRunLength { runs: 4, firings: Some(200_000) }, ..replications(by) };
     let for_averages = ["--horizon=5", "--tokens", "--at=2:#(waiting)"];
     let steady = ["--steady", "--steady-runs=4", "--steady-firings=200000", "--reward=busy=#(waiting) > 0"];
     let until = ["--until=#(free) = 0"];
@@ -80,17 +63,18 @@ fn the_command_prints_the_result_of_the_library() {
         (busy.clone(), long(AnswerBy::Auto), &steady[..]),
         (busy, long(AnswerBy::Exact), &steady[..]),
     ] {
-        let found = simulate_net(&net, &question, &settings, &Unwatched).unwrap();
+        let found = answer(&net, &question, &settings, &Unwatched).unwrap();
+        let report = NetReport::new(&net, &question, &found, settings.level, &Unwatched).unwrap();
         let (method, reps): (_, &[&str]) = match settings.by {
             AnswerBy::Auto => ("auto", &["--reps=500"]),
             AnswerBy::Simulation => ("simulate", &["--reps=500"]),
             AnswerBy::Exact => ("exact", &[]),
         };
-        let reps = if settings.long_runs.is_some() { &[] } else { reps };
+        let reps = if question.steady { &[] } else { reps };
         let method = ["simulate", &path, "--json", "--seed=3", "--method", method];
         let printed = data(&[&method[..], args, reps].concat());
         assert_eq!(
-            timeless(json(&found)),
+            timeless(json(&report)),
             timeless(serde_json::from_str(&printed).unwrap()),
             "{args:?} {:?}",
             settings.by
@@ -118,23 +102,19 @@ fn questions_without_an_answer_have_their_reason() {
     let transition = b.transition("t", Timing::exponential(1000.0));
     b.output(transition, place, 1.0);
     let endless = b.build().unwrap();
-    let asked = SimulationQuestion::default();
-    let settings = SimulationSettings::default();
-    let refused =
-        |net: &Net, settings: &SimulationSettings| simulate_net(net, &asked, settings, &Unwatched).unwrap_err();
+    let asked = Question::default();
+    let settings = NetSettings::default();
+    let refused = |net: &Net, settings: &NetSettings| answer(net, &asked, settings, &Unwatched).unwrap_err();
     let error = refused(&endless, &settings);
     assert!(
-        matches!(error, SimulateError::Replications(SimulationError::Endless { firings: 10_000_000, .. })),
+        matches!(error, NetAnswerError::Replications(SimulationError::Endless { firings: 10_000_000, .. })),
         "{error}"
     );
     let message = "the net does not stop: after 10000000 firings it has not reached the dead marking";
     assert_eq!(error.to_string(), message);
-    let needs = SimulationSettings {
-        by: AnswerBy::Exact,
-        needs_replications: Some("samples are needed"),
-        ..SimulationSettings::default()
-    };
-    assert_eq!(refused(&queue(2), &needs), SimulateError::NeedsReplications("samples are needed"));
-    let exact = SimulationSettings { by: AnswerBy::Exact, ..settings };
-    assert!(matches!(refused(&endless, &exact), SimulateError::Exact(_)));
+    let needs =
+        NetSettings { by: AnswerBy::Exact, needs_replications: Some("samples are needed"), ..NetSettings::default() };
+    assert_eq!(refused(&queue(2), &needs), NetAnswerError::NeedsReplications("samples are needed"));
+    let exact = NetSettings { by: AnswerBy::Exact, ..settings };
+    assert!(matches!(refused(&endless, &exact), NetAnswerError::Exact(_)));
 }

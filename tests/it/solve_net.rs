@@ -1,14 +1,12 @@
 //! `solve_net` and its neighbours in the library: the results of the commands `solve` and `query`, without a command line.
 
 use tailspn::answer::{AnswerError, RouteMethod};
+use tailspn::ask::net::{SolveSettings, answer_queries, explore_net, solve_net};
 use tailspn::compile::lower;
 use tailspn::formats::pipe::{ReadOptions, WriteOptions, read, write};
 use tailspn::net::{Net, NetBuilder, Timing};
-use tailspn::report::{
-    Condition, NetGoal, NetQuestion, Report as _, ReportSimulation as _, SolveReport, SolveSettings, answer_queries,
-    explore_net, solve_net,
-};
-use tailspn::sim::{Ending, Reward};
+use tailspn::report::{Report as _, ReportSimulation as _, SolveReport};
+use tailspn::sim::{Condition, Ending, Goal, Question, Reward};
 use tailspn::solve::{CslQuery, ExploreError, Limits, Priorities};
 use tailspn::watch::Unwatched;
 
@@ -27,11 +25,16 @@ pub(crate) fn queue(room: u32) -> Net {
     b.build().unwrap()
 }
 
+/// A question without a request.
+fn nothing() -> Question {
+    Question { goal: Goal::Horizon, ..Question::default() }
+}
+
 fn condition(net: &Net, text: &str) -> Condition {
     Condition::new(net, text).unwrap()
 }
 
-fn solved(net: &Net, question: &NetQuestion, settings: &SolveSettings) -> Result<SolveReport, AnswerError> {
+fn solved(net: &Net, question: &Question, settings: &SolveSettings) -> Result<SolveReport, AnswerError> {
     let solved = solve_net(net, question, settings, &Unwatched)?;
     assert_eq!(solved.missing, None);
     Ok(solved.report)
@@ -44,43 +47,29 @@ fn the_command_prints_the_result_of_the_library() {
     std::fs::write(&path, write(&queue(3), &WriteOptions::default()).xml).unwrap();
     let net = read(&std::fs::read(&path).unwrap(), &ReadOptions::default()).unwrap().net;
     let measure = ("full".to_owned(), lower(&net, &net.expression("#(free) = 0").unwrap()));
-    let full = NetGoal::Marking(condition(&net, "#(free) = 0"));
+    let full = Goal::marking(&net, "#(free) = 0").unwrap();
     let (rate, impulses) = (Some(lower(&net, &net.expression("#(waiting)").unwrap())), Vec::new());
     let reward = Reward { name: "waited".to_owned(), rate, impulses };
     let cases = [
-        (NetQuestion::default(), vec![]),
+        (nothing(), vec![]),
         (
-            NetQuestion {
-                goal: Some(full.clone()),
-                from: Some(condition(&net, "#(waiting) = 1")),
-                ..NetQuestion::default()
-            },
+            Question { goal: full.clone(), from: Some(condition(&net, "#(waiting) = 1")), ..nothing() },
             vec!["--until", "#(free) = 0", "--from", "#(waiting) = 1"],
         ),
         (
-            NetQuestion {
-                goal: Some(full.clone()),
-                avoid: Some(condition(&net, "#(waiting) = 0")),
-                ..NetQuestion::default()
-            },
+            Question { goal: full.clone(), avoid: Some(condition(&net, "#(waiting) = 0")), ..nothing() },
             vec!["--until", "#(free) = 0", "--avoid", "#(waiting) = 0"],
         ),
         (
-            NetQuestion { goal: Some(full.clone()), within: Some([1.0, 2.0]), ..NetQuestion::default() },
+            Question { goal: full.clone(), earliest: 1.0, horizon: Some(2.0), ..nothing() },
             vec!["--until", "#(free) = 0", "--within", "1..2"],
         ),
         (
-            NetQuestion {
-                goal: Some(full),
-                rewards: vec![reward],
-                steady: true,
-                at: vec![2.0],
-                ..NetQuestion::default()
-            },
+            Question { goal: full, rewards: vec![reward], steady: true, at: vec![2.0], ..nothing() },
             vec!["--until", "#(free) = 0", "--reward", "waited=#(waiting)", "--steady", "--at", "2"],
         ),
         (
-            NetQuestion { measures: vec![measure], at: vec![1.0, 2.0], ..NetQuestion::default() },
+            Question { measures: vec![measure], at: vec![1.0, 2.0], ..nothing() },
             vec!["--at", "1,2", "--measure", "full=#(free) = 0"],
         ),
     ];
@@ -99,25 +88,20 @@ fn the_command_prints_the_result_of_the_library() {
 #[test]
 fn requests_that_no_method_answers_are_errors() {
     let net = queue(2);
-    let goal = Some(NetGoal::Marking(condition(&net, "#(free) = 0")));
-    let of = |question: NetQuestion| solved(&net, &question, &SolveSettings::default()).unwrap_err();
+    let goal = Goal::marking(&net, "#(free) = 0").unwrap();
+    let of = |question: Question| solved(&net, &question, &SolveSettings::default()).unwrap_err();
     let from = Some(condition(&net, "#(waiting) = 1"));
     let avoid = Some(condition(&net, "#(waiting) = 0"));
-    let error = of(NetQuestion { goal: goal.clone(), from: from.clone(), avoid, ..NetQuestion::default() });
+    let error = of(Question { goal: goal.clone(), from: from.clone(), avoid, ..nothing() });
     assert!(matches!(error, AnswerError::Conflict { .. }), "{error}");
     let rewards = vec![Reward { name: "r".to_owned(), rate: None, impulses: Vec::new() }];
-    let error = of(NetQuestion { goal: goal.clone(), within: Some([1.0, 2.0]), rewards, ..NetQuestion::default() });
+    let error = of(Question { goal: goal.clone(), earliest: 1.0, horizon: Some(2.0), rewards, ..nothing() });
     assert!(matches!(error, AnswerError::Conflict { .. }), "{error}");
     let never = Some(condition(&net, "#(waiting) = 7"));
-    let error = solve_net(
-        &net,
-        &NetQuestion { goal, from: never, ..NetQuestion::default() },
-        &SolveSettings::default(),
-        &Unwatched,
-    );
+    let error = solve_net(&net, &Question { goal, from: never, ..nothing() }, &SolveSettings::default(), &Unwatched);
     assert_eq!(error.unwrap().missing, Some(AnswerError::NeverEntered));
     let parts = SolveSettings { method: RouteMethod::SeriesParallel, ..SolveSettings::default() };
-    let error = solved(&net, &NetQuestion { steady: true, ..NetQuestion::default() }, &parts).unwrap_err();
+    let error = solved(&net, &Question { steady: true, ..nothing() }, &parts).unwrap_err();
     assert_eq!(error, AnswerError::NeedsStates { what: "the long run" });
 }
 
@@ -125,7 +109,7 @@ fn requests_that_no_method_answers_are_errors() {
 fn what_was_found_is_returned_with_the_reason_for_what_is_missing() {
     let limits = Limits { states: 10, ..Limits::default() };
     let settings = SolveSettings { limits, ..SolveSettings::default() };
-    let found = solve_net(&queue(100), &NetQuestion::default(), &settings, &Unwatched).unwrap();
+    let found = solve_net(&queue(100), &nothing(), &settings, &Unwatched).unwrap();
     assert!(matches!(found.missing, Some(AnswerError::Incomplete(_))), "{:?}", found.missing);
     assert!(found.report.partial && found.report.steady.is_none());
     assert!(found.states.is_some_and(|(space, _)| space.stopped().is_some()));
@@ -134,7 +118,7 @@ fn what_was_found_is_returned_with_the_reason_for_what_is_missing() {
     let (pool, arrive) = (b.place("pool", 0), b.transition("arrive", Timing::exponential(1.0)));
     b.output(arrive, pool, 1.0);
     let net = b.build().unwrap();
-    let found = solve_net(&net, &NetQuestion::default(), &SolveSettings::default(), &Unwatched).unwrap();
+    let found = solve_net(&net, &nothing(), &SolveSettings::default(), &Unwatched).unwrap();
     assert!(matches!(found.missing, Some(AnswerError::Explore(ExploreError::Unbounded(_)))));
     assert_eq!(found.report.unbounded.unwrap().coverability.unwrap().unbounded, ["pool"]);
     assert!(found.states.is_none() && found.coverability.is_some());
@@ -155,7 +139,7 @@ fn equal_parts_are_counted_unless_the_chain_is_needed() {
         }
     }
     let net = b.build().unwrap();
-    let of = |settings: &SolveSettings| solve_net(&net, &NetQuestion::default(), settings, &Unwatched).unwrap();
+    let of = |settings: &SolveSettings| solve_net(&net, &nothing(), settings, &Unwatched).unwrap();
     let folded = of(&SolveSettings::default());
     assert!(folded.states.is_none());
     let row = folded.report.folded.as_ref().unwrap();
@@ -188,11 +172,8 @@ fn a_simulation_avoids_markings_and_reports_like_the_command() {
     assert_eq!((nowhere.passage().count(), nowhere.ended(Ending::Avoided)), (0, 100));
     let later = net.simulation().until("#(free) = 0").unwrap().earliest(3.0).horizon(4.0).replications(20_000).seed(2);
     let found = later.snapshot(1.0, "#(waiting)").unwrap().run().unwrap();
-    let exact = NetQuestion {
-        goal: Some(NetGoal::Marking(condition(&net, "#(free) = 0"))),
-        within: Some([3.0, 4.0]),
-        ..NetQuestion::default()
-    };
+    let exact =
+        Question { goal: Goal::marking(&net, "#(free) = 0").unwrap(), earliest: 3.0, horizon: Some(4.0), ..nothing() };
     let exact = solved(&net, &exact, &SolveSettings::default()).unwrap().within.unwrap().probability;
     let share = found.passage().probability();
     assert!((share.value - exact).abs() < 5.0 / 1.96 * share.half_width().unwrap(), "{share} {exact}");

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use serde_json::Value;
-use tailspn::answer::{ExactMethod, ExactTime, choose, exact};
+use tailspn::answer::{ExactBy, ExactTime, choose, exact};
 use tailspn::compile::compile;
 use tailspn::formats::read_file;
 use tailspn::job_time::{EstimateMethod, ExactJobTime, estimate_job};
@@ -180,9 +180,9 @@ fn an_exact_answer_is_offered_and_gives_the_numbers_of_the_command() {
     let net = read_file(Path::new(file), &tailspn::formats::pipe::ReadOptions::default()).unwrap().net;
     let program = compile(&net).unwrap();
     let question = Question::default();
-    let choice = choose(&net, &program, &question, false);
-    assert_eq!((choice.exact, choice.states), (Some(ExactMethod::States), Some(6)));
-    let answer = exact(&net, &program, &question, false, &Unwatched).unwrap();
+    let choice = choose(&net, &program, &question);
+    assert_eq!((choice.exact, choice.states), (Some(ExactBy::States), Some(6)));
+    let answer = exact(&net, &program, &question, &Unwatched).unwrap();
     let time = answer.time.unwrap();
     assert!(matches!(time, ExactTime::States { .. }));
     assert!((time.mean().unwrap() - 157.0 / 36.0).abs() < 1e-12);
@@ -190,7 +190,7 @@ fn an_exact_answer_is_offered_and_gives_the_numbers_of_the_command() {
     let p50 = &told["passage_time"]["quantiles"][0];
     assert_eq!(p50["value"].as_f64(), Some(time.quantile(0.5).unwrap()), "{p50}");
     let averages = Question { tokens: true, goal: Goal::Dead, ..Question::default() };
-    let choice = choose(&net, &program, &averages, false);
+    let choice = choose(&net, &program, &averages);
     assert_eq!(choice.no_exact.as_deref(), Some("averages are requested up to a goal"));
 }
 

@@ -55,3 +55,12 @@ pub enum Query {
         reward: Reward,
     },
 }
+
+/// A property of a model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Property {
+    /// Name of the property.
+    pub name: String,
+    /// The question, or the reason why it cannot be answered.
+    pub query: Result<Query, String>,
+}

@@ -5,10 +5,9 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "exact values are compared on purpose"))]
 
+pub mod answer;
 pub mod solve;
 pub mod structure;
 
 pub(crate) use tailspn_common::watch;
-#[cfg(test)]
-pub(crate) use tailspn_engine::sim;
-pub(crate) use tailspn_engine::{Problems, compile, estimate, fold, net, query, semantics};
+pub(crate) use tailspn_engine::{Problems, compile, estimate, fold, net, query, semantics, sim};

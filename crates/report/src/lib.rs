@@ -8,10 +8,8 @@ pub mod document;
 pub mod render;
 pub mod report;
 
-pub(crate) use tailspn_engine::{compile, estimate, fold, formats, net, semantics, sim, watch};
-pub(crate) use tailspn_exact::{solve, structure};
+pub(crate) use tailspn_engine::{compile, estimate, fold, formats, net, sim, watch};
+pub(crate) use tailspn_exact::{answer, solve, structure};
 pub(crate) use tailspn_jobs::{cluster, diagnose, fit, mapreduce, plan, runs, stages, units};
 pub(crate) use tailspn_logs::trace;
-pub(crate) use tailspn_studies::{
-    StudyError, answer, ask, compare, job_time, optimize, remaining, sensitivity, sweep, whatif,
-};
+pub(crate) use tailspn_studies::{StudyError, ask, compare, job_time, optimize, remaining, sensitivity, sweep, whatif};

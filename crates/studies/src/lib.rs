@@ -6,7 +6,6 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr))]
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "exact values are compared on purpose"))]
 
-pub mod answer;
 pub mod ask;
 pub mod compare;
 pub mod draws;
@@ -24,7 +23,9 @@ pub mod whatif;
 pub use error::{KeyProblem, StudyError};
 
 pub(crate) use tailspn_common::{share, watch};
-pub(crate) use tailspn_engine::{Problems, compile, estimate, fold, formats, net, rng, semantics, sim, whole_file};
-pub(crate) use tailspn_exact::solve;
+pub(crate) use tailspn_engine::{
+    Problems, compile, estimate, fold, formats, net, query, rng, semantics, sim, whole_file,
+};
+pub(crate) use tailspn_exact::{answer, solve};
 pub(crate) use tailspn_jobs::{cluster, diagnose, fit, job, mapreduce, plan, run, runs, stages, units};
 pub(crate) use tailspn_logs::trace;

@@ -15,11 +15,3 @@ pub(crate) struct UntilArgs {
     #[arg(long, value_name = "[T1..]T2", requires = "until", allow_hyphen_values = true, value_parser = values::time_span)]
     pub(crate) within: Option<[f64; 2]>,
 }
-
-impl UntilArgs {
-    /// Returns the goal in words, with the markings to avoid.
-    pub(crate) fn words(&self, goal: &str) -> String {
-        let avoid = self.avoid.as_ref().map_or_else(String::new, |avoid| format!(", avoiding {avoid}"));
-        format!("{goal}{avoid}")
-    }
-}

@@ -173,7 +173,7 @@ impl Game {
     ) -> Result<Trajectory, String> {
         let net = self.marked(marking).map_err(|error| error.to_string())?;
         let goal = match until {
-            Some(text) => Goal::Marking(net.code(text).map_err(|error| error.to_string())?),
+            Some(text) => Goal::marking(&net, text).map_err(|error| error.to_string())?,
             None => Goal::Dead,
         };
         // the same question as in `simulate`, so that the random draws are the same

@@ -200,11 +200,10 @@ fn a_goal_at_final_places_is_the_same_for_both() {
         b.place(name, 0);
     }
     let net = b.build().unwrap();
-    let code =
-        crate::compile::lower(&net, &net.expression(&format!("#({}) >= 1", &program.place_names[done])).unwrap());
+    let goal = Goal::marking(&net, &format!("#({}) >= 1", &program.place_names[done])).unwrap();
     let group = |name: &str, transitions| Group { name: name.into(), transitions };
     let groups = vec![group("all", (0..program.transitions() as u32).collect()), group("first", vec![0])];
-    let question = Question { goal: Goal::Marking(code), horizon: Some(30.0), groups, ..Question::default() };
+    let question = Question { goal, horizon: Some(30.0), groups, ..Question::default() };
     let schedule = times(&program, &question, engine(EngineChoice::Schedule, 500));
     let clock = times(&program, &question, engine(EngineChoice::Clock, 500));
     assert_eq!(schedule, clock);
@@ -266,7 +265,7 @@ fn lockstep_and_direct_form_agree_bit_for_bit() {
         b.place(name, 0);
     }
     let net = b.build().unwrap();
-    let at = |text: &str| Goal::Marking(crate::compile::lower(&net, &net.expression(text).unwrap()));
+    let at = |text: &str| Goal::marking(&net, text).unwrap();
     assert!(counter("buffer") == 1);
     let questions = [
         Question { goal: Goal::Horizon, horizon: Some(50.0), ..Question::default() },

@@ -163,7 +163,7 @@ impl Net {
     pub fn steady_state(&self) -> SteadySimulation<'_> {
         SteadySimulation {
             net: self,
-            question: Question { tokens: true, throughput: true, ..Question::default() },
+            question: Question { tokens: true, throughput: true, steady: true, ..Question::default() },
             runs: LONG_RUNS,
             firings: 2_000_000,
             seed: 0,

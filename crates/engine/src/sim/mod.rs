@@ -73,7 +73,7 @@ pub use long_run::{LONG_RUNS, LongRuns, MOST_LONG_FIRINGS, SteadyResult, SteadyR
 pub use no_gpu::Card;
 pub use patience::{PATIENCE, SEARCH, limit_firings, reaches_goal};
 pub use prepared::Prepared;
-pub use question::{Ending, Goal, Group, MAX_FIRINGS, Question, Reward, Snapshot};
+pub use question::{Condition, Ending, Goal, Group, MAX_FIRINGS, Question, Reward, Snapshot};
 pub use race::{DirectLaw, DirectObstacle};
 pub use rare::{LevelShare, RareError, RareEstimate, RareEvent, Splitting};
 pub use ready::Ready;

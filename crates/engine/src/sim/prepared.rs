@@ -7,7 +7,7 @@ use crate::estimate::FloatMoments;
 use crate::fold::{self, FoldedTransition, Folding, Keep, Obstacle, fold_markings};
 use crate::net::{ArcKind, Net, PlaceId, TransitionId};
 use crate::sim::averages::Averages;
-use crate::sim::question::{Goal, Group, Question, Reward, Snapshot};
+use crate::sim::question::{Condition, Goal, Group, Question, Reward, Snapshot};
 use crate::sim::record::{FoldedParts, NotFolded, Run};
 use crate::sim::steady::BatchAverages;
 use crate::sim::targets::{Precision, Quantity, Target};
@@ -47,10 +47,10 @@ impl Prepared {
     }
 
     fn with(net: &Net, question: &Question, fold: Option<Fold>) -> Result<Self, CompileError> {
-        let folding = fold.map(|fold| fold(net, &keep(net, question)));
+        let folding = fold.map(|fold| fold(net, &question.keep(net)));
         let not_folded = folding.as_ref().map(NotFolded::all).unwrap_or_default();
         if let Some(folding) = folding.filter(Folding::is_folded)
-            && let Some(folded) = translated(net, question, &folding)
+            && let Some(folded) = question.folded(net, &folding)
         {
             if !has_conflict(net) && question.is_passage_only() {
                 let program = compile(net)?;
@@ -72,10 +72,10 @@ impl Prepared {
     ///
     /// The errors of [`compile`].
     pub fn for_states(net: &Net, question: &Question) -> Result<Self, CompileError> {
-        let folding = fold_markings(net, &keep(net, question));
+        let folding = fold_markings(net, &question.keep(net));
         let not_folded = NotFolded::all(&folding);
         if folding.is_folded()
-            && let Some(folded) = translated(net, question, &folding)
+            && let Some(folded) = question.folded(net, &folding)
             && let Ok(program) = compiled(folding.net(), &folded)
         {
             return Ok(Self { program, question: folded, folding: Some(Box::new(folding)), not_folded });
@@ -218,47 +218,73 @@ impl NotFolded {
     }
 }
 
-/// The question about the folded net; none if the question distinguishes folded parts.
-fn translated(net: &Net, question: &Question, folding: &Folding) -> Option<Question> {
-    let code = |code: &Code| Some(lower(folding.net(), &folding.expression(&code.expression(net))?));
-    let goal = match &question.goal {
-        Goal::Marking(goal) => Goal::Marking(code(goal)?),
-        other => other.clone(),
-    };
-    let group = |group: &Group| {
-        let all = group.transitions.iter().flat_map(|&t| became(folding, t));
-        let mut transitions: Vec<u32> = all.map(|to| number(to.transition)).collect();
-        transitions.sort_unstable();
-        transitions.dedup();
-        Group { name: group.name.clone(), transitions }
-    };
+impl Question {
+    /// Returns the parts of the net that the question distinguishes, for folding.
+    pub fn keep(&self, net: &Net) -> Keep {
+        let rates = self.rewards.iter().filter_map(|reward| reward.rate.as_ref());
+        let snapshots = self.snapshots.iter().map(|snapshot| &snapshot.value);
+        let measures = self.measures.iter().map(|(_, measure)| measure);
+        let from = self.from.iter().map(|from| &from.code);
+        let codes = self.ends().chain(from).chain(rates).chain(snapshots).chain(measures);
+        let groups = self.groups.iter().map(|group| group.transitions.iter().map(|&t| t as usize).collect());
+        let impulses = self.rewards.iter().enumerate().flat_map(|(i, reward)| {
+            reward.impulses.iter().map(move |(t, amount)| (i, *t as usize, amount.expression(net)))
+        });
+        Keep {
+            expressions: codes.map(|code| code.expression(net)).collect(),
+            groups: groups.collect(),
+            impulses: impulses.collect(),
+        }
+    }
+
+    /// Returns the question about the folding of `net`; `None` if the question distinguishes folded parts.
+    pub fn folded(&self, net: &Net, folding: &Folding) -> Option<Self> {
+        let code = |code: &Code| Some(lower(folding.net(), &folding.expression(&code.expression(net))?));
+        let condition = |own: &Condition| Some(Condition { text: own.text.clone(), code: code(&own.code)? });
+        let goal = match &self.goal {
+            Goal::Marking(goal) => Goal::Marking(condition(goal)?),
+            other => other.clone(),
+        };
+        let snapshot = |own: &Snapshot| Some(Snapshot { value: code(&own.value)?, ..own.clone() });
+        let measure = |(name, measure): &(String, Code)| Some((name.clone(), code(measure)?));
+        Some(Self {
+            goal,
+            from: if_any(&self.from, condition)?,
+            avoid: if_any(&self.avoid, condition)?,
+            groups: self.groups.iter().map(|group| folded_group(folding, group)).collect(),
+            rewards: self.rewards.iter().map(|reward| folded_reward(net, folding, reward)).collect::<Option<_>>()?,
+            snapshots: self.snapshots.iter().map(snapshot).collect::<Option<_>>()?,
+            measures: self.measures.iter().map(measure).collect::<Option<_>>()?,
+            ..self.clone()
+        })
+    }
+}
+
+/// Returns the image of a value, if there is one; `None` if the value has no image.
+fn if_any<T>(value: &Option<T>, image: impl Fn(&T) -> Option<T>) -> Option<Option<T>> {
+    match value {
+        Some(value) => image(value).map(Some),
+        None => Some(None),
+    }
+}
+
+fn folded_group(folding: &Folding, group: &Group) -> Group {
+    let all = group.transitions.iter().flat_map(|&t| became(folding, t));
+    let mut transitions: Vec<u32> = all.map(|to| number(to.transition)).collect();
+    transitions.sort_unstable();
+    transitions.dedup();
+    Group { name: group.name.clone(), transitions }
+}
+
+fn folded_reward(net: &Net, folding: &Folding, reward: &Reward) -> Option<Reward> {
     let impulse = |to: FoldedTransition, amount: &Code| {
         let amount = folding.before_firing(to, &amount.expression(net))?;
         Some((number(to.transition), lower(folding.net(), &amount)))
     };
-    let reward = |reward: &Reward| {
-        let all = reward.impulses.iter().flat_map(|(t, amount)| became(folding, *t).map(move |to| (to, amount)));
-        let rate = match &reward.rate {
-            Some(rate) => Some(lower_reward(folding.net(), &folding.expression(&rate.expression(net))?)),
-            None => None,
-        };
-        let impulses =
-            all.filter(|own| own.0.is_first).map(|(to, amount)| impulse(to, amount)).collect::<Option<_>>()?;
-        Some(Reward { name: reward.name.clone(), rate, impulses })
-    };
-    let snapshot = |snapshot: &Snapshot| Some(Snapshot { time: snapshot.time, value: code(&snapshot.value)? });
-    let avoid = match &question.avoid {
-        Some(avoid) => Some(code(avoid)?),
-        None => None,
-    };
-    Some(Question {
-        goal,
-        avoid,
-        groups: question.groups.iter().map(group).collect(),
-        rewards: question.rewards.iter().map(reward).collect::<Option<_>>()?,
-        snapshots: question.snapshots.iter().map(snapshot).collect::<Option<_>>()?,
-        ..question.clone()
-    })
+    let rate = |rate: &Code| Some(lower_reward(folding.net(), &folding.expression(&rate.expression(net))?));
+    let all = reward.impulses.iter().flat_map(|(t, amount)| became(folding, *t).map(move |to| (to, amount)));
+    let impulses = all.filter(|own| own.0.is_first).map(|(to, amount)| impulse(to, amount)).collect::<Option<_>>()?;
+    Some(Reward { name: reward.name.clone(), rate: if_any(&reward.rate, rate)?, impulses })
 }
 
 /// The transitions of the folded net that represent a transition of the original net.
@@ -268,21 +294,6 @@ fn became(folding: &Folding, t: u32) -> impl Iterator<Item = FoldedTransition> {
 
 fn number(t: TransitionId) -> u32 {
     u32::try_from(t.index()).expect("ids fit")
-}
-
-/// Parts of the net that the question distinguishes, for folding.
-fn keep(net: &Net, question: &Question) -> Keep {
-    let rates = question.rewards.iter().filter_map(|reward| reward.rate.as_ref());
-    let snapshots = question.snapshots.iter().map(|snapshot| &snapshot.value);
-    let groups = question.groups.iter().map(|group| group.transitions.iter().map(|&t| t as usize).collect());
-    let impulses = question.rewards.iter().enumerate().flat_map(|(i, reward)| {
-        reward.impulses.iter().map(move |(t, amount)| (i, *t as usize, amount.expression(net)))
-    });
-    Keep {
-        expressions: question.ends().chain(rates).chain(snapshots).map(|code| code.expression(net)).collect(),
-        groups: groups.collect(),
-        impulses: impulses.collect(),
-    }
 }
 
 /// Returns true if transitions compete for the tokens of a place, other than by a free choice of immediate transitions.

@@ -1,6 +1,28 @@
-//! The question of a run: when a replication ends, and the quantities observed until then.
+//! A question about a net: when its runs end, and the quantities observed until then, in the user's words and as codes.
 
-use crate::compile::Code;
+use crate::compile::{Code, lower};
+use crate::net::Net;
+use crate::net::expr::ExprError;
+
+/// The markings of a net in which an expression is not 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// The expression as the user wrote it, for results.
+    pub text: String,
+    /// The expression.
+    pub code: Code,
+}
+
+impl Condition {
+    /// Returns the markings of `net` in which the expression `text`, such as `#(done) >= 1`, is not 0.
+    ///
+    /// # Errors
+    ///
+    /// An invalid expression.
+    pub fn new(net: &Net, text: &str) -> Result<Self, ExprError> {
+        Ok(Self { text: text.to_owned(), code: lower(net, &net.expression(text)?) })
+    }
+}
 
 /// Goal of a replication; the time at which it is reached is the passage time.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -8,16 +30,43 @@ pub enum Goal {
     /// The dead marking: no transition is enabled. The passage time is the time of the last firing.
     #[default]
     Dead,
-    /// The first marking in which the expression is not 0, including the initial marking and vanishing markings.
-    Marking(Code),
-    /// No goal: replications run to the horizon.
+    /// The first marking of the condition, including the initial marking and vanishing markings.
+    Marking(Condition),
+    /// No goal: replications run to the horizon. An exact method without anything else to answer chooses: the time to the dead marking
+    /// if every run ends there, otherwise the long run.
     Horizon,
 }
 
 impl Goal {
+    /// Returns the goal of the first marking of `net` in which the expression `text`, such as `#(done) >= 1`, is not 0.
+    ///
+    /// # Errors
+    ///
+    /// An invalid expression.
+    pub fn marking(net: &Net, text: &str) -> Result<Self, ExprError> {
+        Ok(Self::Marking(Condition::new(net, text)?))
+    }
+
+    /// Returns the expression that is not 0 at the goal; `None` for a dead marking and without a goal.
+    pub fn code(&self) -> Option<&Code> {
+        match self {
+            Self::Marking(condition) => Some(&condition.code),
+            Self::Dead | Self::Horizon => None,
+        }
+    }
+
+    /// Returns the goal in words.
+    pub fn words(&self) -> &str {
+        match self {
+            Self::Dead => "the dead marking",
+            Self::Marking(condition) => &condition.text,
+            Self::Horizon => "the horizon",
+        }
+    }
+
     /// A goal that is never reached, so that a dead marking does not count as the goal.
     pub(in crate::sim) fn never() -> Self {
-        Self::Marking(Code::constant(0.0))
+        Self::Marking(Condition { text: "never".to_owned(), code: Code::constant(0.0) })
     }
 }
 
@@ -41,17 +90,22 @@ pub struct Group {
     pub transitions: Vec<u32>,
 }
 
-/// Everything that a run observes. By default, only the passage time to the dead marking.
+/// A question about a net, which replications, long runs, splitting and exact methods answer. Each method refuses the requests
+/// that it cannot answer. By default, the passage time to the dead marking. Expressions refer to the net as it was read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Question {
     /// Condition that ends a replication.
     pub goal: Goal,
-    /// Expression that is not 0 in the markings to avoid: such a marking ends a replication, unless it is the goal.
-    pub avoid: Option<Code>,
+    /// Markings from whose entry in the long run the time to the goal is measured; if none, from the initial marking.
+    /// Exact methods only.
+    pub from: Option<Condition>,
+    /// Markings to avoid: such a marking ends a replication, unless it is the goal.
+    pub avoid: Option<Condition>,
     /// Model time \[s\] from which a goal marking counts; a replication that is in a goal marking at this time reaches
     /// the goal then. Default 0.
     pub earliest: f64,
-    /// Model time \[s\] at which a replication ends at the latest.
+    /// Model time \[s\] at which a replication ends at the latest. An exact method then computes the probability of the goal
+    /// by this time; infinity requests the probability of ever reaching the goal.
     pub horizon: Option<f64>,
     /// Model time \[s\] from which token averages, throughputs and rewards are collected. Default 0.
     pub warm_up: f64,
@@ -69,6 +123,12 @@ pub struct Question {
     pub rewards: Vec<Reward>,
     /// Expressions that are evaluated at given times, by ascending time.
     pub snapshots: Vec<Snapshot>,
+    /// Expressions, by name, whose means an exact method computes with the averages of the long run and at the times `at`.
+    pub measures: Vec<(String, Code)>,
+    /// Times \[s\] of averages over all states, and of the probability that the goal was reached. Exact methods only.
+    pub at: Vec<f64>,
+    /// True for the averages of the long run, in addition to a goal.
+    pub steady: bool,
 }
 
 /// An expression that is evaluated at given times.
@@ -76,14 +136,37 @@ pub struct Question {
 pub struct Snapshot {
     /// Model time \[s\].
     pub time: f64,
+    /// Expression as the user wrote it, for results.
+    pub text: String,
     /// Expression to evaluate.
     pub value: Code,
+}
+
+impl Snapshot {
+    /// Returns the value of the expression `text` of `net` at `time`.
+    ///
+    /// # Errors
+    ///
+    /// An invalid expression.
+    pub fn new(net: &Net, time: f64, text: &str) -> Result<Self, ExprError> {
+        Ok(Self { time, text: text.to_owned(), value: lower(net, &net.expression(text)?) })
+    }
 }
 
 /// Default number of firings after which a replication stops.
 pub const MAX_FIRINGS: u64 = 1 << 40;
 
 impl Question {
+    /// Returns the question for the time until the first marking of `net` in which the expression `goal`, such as
+    /// `#(done) >= 1`, is not 0.
+    ///
+    /// # Errors
+    ///
+    /// An invalid expression.
+    pub fn until(net: &Net, goal: &str) -> Result<Self, ExprError> {
+        Ok(Self { goal: Goal::marking(net, goal)?, ..Self::default() })
+    }
+
     /// Returns true if the question requests only passage times and groups, which the schedule engine can answer.
     pub fn is_passage_only(&self) -> bool {
         !self.tokens && !self.throughput && self.rewards.is_empty() && self.snapshots.is_empty()
@@ -91,13 +174,47 @@ impl Question {
 
     /// The expressions whose value ends a replication.
     pub(crate) fn ends(&self) -> impl Iterator<Item = &Code> {
-        let goal = if let Goal::Marking(goal) = &self.goal { Some(goal) } else { None };
-        goal.into_iter().chain(&self.avoid)
+        self.goal.code().into_iter().chain(self.avoid.as_ref().map(|avoid| &avoid.code))
     }
 
     /// Returns an expression that is nonzero in every marking that ends a replication, except in dead markings.
     pub fn end(&self) -> Option<Code> {
         self.ends().cloned().reduce(|goal, avoid| goal.or(&avoid))
+    }
+
+    /// Returns the times \[s\] between which the goal counts, the last of which may be infinite; `None` if it always counts.
+    pub fn within(&self) -> Option<[f64; 2]> {
+        let is_limited = self.earliest > 0.0 || self.horizon.is_some();
+        is_limited.then(|| [self.earliest, self.horizon.unwrap_or(f64::INFINITY)])
+    }
+
+    /// Returns the goal in words, with the start and the markings to avoid: `#(done) >= 1, avoiding #(failed) >= 1`.
+    pub fn goal_words(&self) -> String {
+        let mut words = self.goal.words().to_owned();
+        if let Some(from) = &self.from {
+            words += &format!(" from {}", from.text);
+        }
+        if let Some(avoid) = &self.avoid {
+            words += &format!(", avoiding {}", avoid.text);
+        }
+        words
+    }
+
+    /// Returns the goal in words, with the first time at which it counts.
+    pub fn words(&self) -> String {
+        let late = if self.earliest > 0.0 { format!(", not before {} s", self.earliest) } else { String::new() };
+        self.goal_words() + &late
+    }
+
+    /// Returns a request that replications cannot answer, if any.
+    pub(crate) fn beyond_replications(&self) -> Option<&'static str> {
+        let requested = [
+            (self.from.is_some(), "a time from one set of markings to another"),
+            (!self.measures.is_empty(), "a measure"),
+            (!self.at.is_empty(), "averages over all states at given times"),
+            (self.steady, "averages of the long run"),
+        ];
+        requested.into_iter().find(|(is, _)| *is).map(|(_, what)| what)
     }
 
     /// Reasons why the question excludes an engine. The engine supports neither markings to avoid nor a goal that

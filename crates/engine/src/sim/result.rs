@@ -18,16 +18,7 @@ pub struct SimulationResult {
     run: Run,
     averages: Averages,
     question: Question,
-    words: Words,
     level: f64,
-}
-
-/// The texts of a question, for reports.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Words {
-    pub(super) goal: String,
-    /// The expressions of the snapshots, in the order of the question.
-    pub(super) snapshots: Vec<String>,
 }
 
 /// Times of the first and the last firing of a group of transitions \[s\].
@@ -40,9 +31,9 @@ pub struct GroupSpan {
 }
 
 impl SimulationResult {
-    pub(super) fn new(net: Net, run: Run, question: Question, words: Words, level: f64) -> Self {
+    pub(super) fn new(net: Net, run: Run, question: Question, level: f64) -> Self {
         let averages = run.samples.averages();
-        Self { net, run, averages, question, words, level }
+        Self { net, run, averages, question, level }
     }
 
     /// The net.
@@ -53,16 +44,6 @@ impl SimulationResult {
     /// The question.
     pub fn question(&self) -> &Question {
         &self.question
-    }
-
-    /// The goal in words.
-    pub fn goal(&self) -> &str {
-        &self.words.goal
-    }
-
-    /// The expressions of the snapshots as text, by ascending time.
-    pub fn snapshot_texts(&self) -> &[String] {
-        &self.words.snapshots
     }
 
     /// Confidence level of all intervals.
@@ -286,7 +267,7 @@ impl PassageTimes<'_> {
     }
 
     fn unreached(&self) -> String {
-        format!("no replication reached {}", self.result.words.goal)
+        format!("no replication reached {}", self.result.question.words())
     }
 
     /// A number of replications as a share of all replications.

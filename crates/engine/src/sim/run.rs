@@ -31,6 +31,9 @@ use crate::watch::{TimeLimit, Watch};
 ///
 /// A fault of the net, an engine that cannot answer the question, or a missing GPU if one is required.
 pub fn run(program: &Program, question: &Question, ensemble: &Ensemble, watch: &dyn Watch) -> Result<Run, RunError> {
+    if let Some(what) = question.beyond_replications() {
+        return Err(RunError::ExactOnly { what });
+    }
     let limits = &TimeLimit::new(watch, ensemble.max_wall);
     let clock = result_clock(program, question, ensemble.seed, limits)?;
     let nothing = Samples::new(clock, question, program.counters(), program.transitions());
@@ -242,7 +245,7 @@ mod tests {
         let program = compile(&net).unwrap();
         let code = |text: &str| crate::compile::lower(&net, &net.expression(text).unwrap());
         for text in ["0 / 0", "1 / 0", "1 / (1 - #(p))"] {
-            let question = Question { goal: Goal::Marking(code(text)), ..Question::default() };
+            let question = Question { goal: Goal::marking(&net, text).unwrap(), ..Question::default() };
             let error = run(&program, &question, &Ensemble::default(), &Unwatched).unwrap_err();
             assert!(matches!(error, RunError::Fault(Fault::BadExpression { .. })), "{text}: {error}");
         }

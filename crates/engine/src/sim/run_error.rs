@@ -16,6 +16,12 @@ pub enum RunError {
     /// The net has a fault in a marking that it reaches; all samples are discarded.
     #[error(transparent)]
     Fault(#[from] Fault),
+    /// The question has a request that only exact methods answer.
+    #[error("replications do not give {what}; an exact method does")]
+    ExactOnly {
+        /// The request.
+        what: &'static str,
+    },
     /// The requested engine cannot run this net or this question. Leave the choice to `auto`.
     #[error("the {engine} engine cannot run this:\n{}", reasons.join("\n"))]
     Engine {
@@ -57,7 +63,7 @@ impl Explain for RunError {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::Fault(_) => ErrorKind::Model,
-            Self::Engine { .. } | Self::Horizon { .. } => ErrorKind::Refused,
+            Self::ExactOnly { .. } | Self::Engine { .. } | Self::Horizon { .. } => ErrorKind::Refused,
             Self::Share(ShareError::NoNumber) => ErrorKind::Usage,
             Self::Share(_) => ErrorKind::Refused,
             Self::Threads(_) => ErrorKind::Internal,

@@ -14,8 +14,8 @@ use crate::sim::engines::EngineChoice;
 use crate::sim::ensemble::Ensemble;
 use crate::sim::patience::{PATIENCE, SEARCH, limit_firings, reaches_goal};
 use crate::sim::prepared::Prepared;
-use crate::sim::question::{Goal, Group, Question, Reward, Snapshot};
-use crate::sim::result::{SimulationResult, Words};
+use crate::sim::question::{Condition, Goal, Group, Question, Reward, Snapshot};
+use crate::sim::result::SimulationResult;
 use crate::sim::run::run;
 use crate::sim::run_error::RunError;
 use crate::sim::targets::{NoQuantity, Precision, Quantity, Target};
@@ -45,13 +45,6 @@ use crate::watch::{TimeLimit, Unwatched, Watch};
 pub struct Simulation<'a> {
     net: &'a Net,
     question: Question,
-    goal: String,
-    /// The markings to avoid, as text.
-    avoid: Option<String>,
-    /// First time at which the goal counts, unless `goal` states it.
-    not_before: Option<f64>,
-    /// The expressions of the snapshots as text, in the order of the question.
-    snapshots: Vec<String>,
     ensemble: Ensemble,
     level: f64,
     fold: bool,
@@ -93,10 +86,6 @@ impl Net {
         Simulation {
             net: self,
             question: Question::default(),
-            goal: "the dead marking".to_owned(),
-            avoid: None,
-            not_before: None,
-            snapshots: Vec::new(),
             ensemble: Ensemble::default(),
             level: 0.95,
             fold: true,
@@ -130,15 +119,13 @@ impl<'a> Simulation<'a> {
     ///
     /// An invalid expression.
     pub fn until(mut self, goal: &str) -> Result<Self, ExprError> {
-        self.question.goal = Goal::Marking(self.net.code(goal)?);
-        self.goal = goal.to_owned();
+        self.question.goal = Goal::marking(self.net, goal)?;
         Ok(self)
     }
 
     /// Ends each replication at `seconds` of model time and not earlier, even if no transition is enabled.
     pub fn until_time(mut self, seconds: f64) -> Self {
         self.question.goal = Goal::Horizon;
-        self.goal = "the horizon".to_owned();
         self.horizon(seconds)
     }
 
@@ -149,15 +136,13 @@ impl<'a> Simulation<'a> {
     ///
     /// An invalid expression.
     pub fn avoid(mut self, markings: &str) -> Result<Self, ExprError> {
-        self.question.avoid = Some(self.net.code(markings)?);
-        self.avoid = Some(markings.to_owned());
+        self.question.avoid = Some(Condition::new(self.net, markings)?);
         Ok(self)
     }
 
     /// Sets the first time, in seconds, at which the goal counts. Default 0.
     pub fn earliest(mut self, seconds: f64) -> Self {
         self.question.earliest = seconds;
-        self.not_before = Some(seconds).filter(|seconds| *seconds > 0.0);
         self
     }
 
@@ -241,17 +226,15 @@ impl<'a> Simulation<'a> {
     ///
     /// An invalid expression.
     pub fn snapshot(mut self, seconds: f64, value: &str) -> Result<Self, ExprError> {
-        let code = self.net.code(value)?;
+        let snapshot = Snapshot::new(self.net, seconds, value)?;
         let at = self.question.snapshots.partition_point(|earlier| earlier.time <= seconds);
-        self.question.snapshots.insert(at, Snapshot { time: seconds, value: code });
-        self.snapshots.insert(at, value.to_owned());
+        self.question.snapshots.insert(at, snapshot);
         Ok(self)
     }
 
-    /// Asks a question that is compiled already; replaces the question so far. `goal` is the goal in words, and `snapshots` are the
-    /// expressions of the snapshots, for reports.
-    pub fn asking(self, question: Question, goal: impl Into<String>, snapshots: Vec<String>) -> Self {
-        Self { question, goal: goal.into(), avoid: None, not_before: None, snapshots, ..self }
+    /// Asks a question that is compiled already; replaces the question so far.
+    pub fn asking(self, question: Question) -> Self {
+        Self { question, ..self }
     }
 
     /// Sets the number of replications, their seed and all other settings of the run at once.
@@ -389,30 +372,18 @@ impl<'a> Simulation<'a> {
     }
 
     fn run_since(self, started: Instant, mut prepared: Prepared) -> Result<SimulationResult, SimulationError> {
-        let goal = self.goal_in_words();
-        let Self { net, mut question, snapshots, mut ensemble, level, watch, .. } = self;
+        let Self { net, mut question, mut ensemble, level, watch, .. } = self;
         let watch = &TimeLimit::at(watch, ensemble.max_wall.take().and_then(|wall| started.checked_add(wall)));
         ensemble.targets = prepared.targets(&ensemble.targets);
         if !limit_firings(&prepared.program, &mut prepared.question, &ensemble, PATIENCE, watch)? {
-            return Err(SimulationError::Endless { firings: PATIENCE, goal });
+            return Err(SimulationError::Endless { firings: PATIENCE, goal: question.words() });
         }
         if !reaches_goal(&prepared.program, &prepared.question, &ensemble, watch)? {
-            return Err(SimulationError::Unreached { replications: SEARCH[1], goal });
+            return Err(SimulationError::Unreached { replications: SEARCH[1], goal: question.words() });
         }
         let run = prepared.unfold(run(&prepared.program, &prepared.question, &ensemble, watch)?);
         question.max_firings = prepared.question.max_firings;
-        Ok(SimulationResult::new(net.clone(), run, question, Words { goal, snapshots }, level))
-    }
-
-    fn goal_in_words(&self) -> String {
-        let mut goal = self.goal.clone();
-        if let Some(avoid) = &self.avoid {
-            goal += &format!(", avoiding {avoid}");
-        }
-        if let Some(seconds) = self.not_before {
-            goal += &format!(", not before {seconds} s");
-        }
-        goal
+        Ok(SimulationResult::new(net.clone(), run, question, level))
     }
 }
 

@@ -106,7 +106,7 @@ mod tests {
             }
         }
         let net = b.build().unwrap();
-        let goal = Goal::Marking(net.code("#(queue) >= 3").unwrap());
+        let goal = Goal::marking(&net, "#(queue) >= 3").unwrap();
         (compile(&net).unwrap(), Question { goal, ..Question::default() })
     }
 

@@ -6,8 +6,8 @@
 //!                          └──▶ Chain ──▶ steady state, transient, passage time ──▶ Averages
 //! ```
 //!
-//! [`Solve::solution`] answers questions about a net, with places and transitions referred to by name. On a lower level,
-//! [`explore`] finds every tangible marking, eliminates the vanishing markings and returns the [`Chain`]. Enabling and firing
+//! [`Solve::solution`](crate::answer::Solve::solution) answers questions about a net, with places and transitions referred to by name.
+//! On a lower level, [`explore`] finds every tangible marking, eliminates the vanishing markings and returns the [`Chain`]. Enabling and firing
 //! are defined in [`semantics`](crate::semantics), which the simulators use too. The solvers for chains do not depend on nets:
 //! they take a [`Chain`] and return numbers with a residual or an error bound. docs/solve.md describes methods, sources and
 //! accuracy.
@@ -15,7 +15,6 @@
 mod absorb;
 mod ask;
 mod ask_error;
-mod average_result;
 mod averages;
 mod canonical;
 #[cfg(test)]
@@ -40,7 +39,6 @@ mod marking;
 mod packed;
 mod passage;
 mod passage_error;
-mod passage_result;
 mod paths;
 mod phase_grid;
 mod phases;
@@ -50,8 +48,6 @@ mod recurrence;
 mod reward;
 mod search;
 mod series_parallel;
-mod solution;
-mod solution_error;
 mod space;
 mod sparse;
 mod state_graph;
@@ -71,7 +67,6 @@ mod zero_rates;
 pub use absorb::{AbsorbError, Absorption, absorption};
 pub use ask::Asking;
 pub use ask_error::AskError;
-pub use average_result::AverageResult;
 pub use averages::Averages;
 pub use chain::{Chain, ChainProblem};
 pub use coverability::{Cover, Coverability, CoverabilityError, Ignored, OMEGA, Pump, coverability};
@@ -85,17 +80,15 @@ pub use fixed_delays::{
 };
 pub use grid::{CompletionTime, GridError, GridSettings};
 pub use linear::{LinearError, LinearMethod, LinearOutcome, LinearSettings};
+pub(crate) use passage::passage_of;
 pub use passage::{Passage, PassageMoments, PassageSettings, passage};
 pub use passage_error::PassageError;
-pub use passage_result::PassageResult;
 pub use paths::Paths;
 pub use phases::{Expanded, PhaseError, PhaseObstacle, expand_phases, expand_phases_except};
 pub use rates::{RateRow, Rates};
 pub use reach::{Limits, explore, explore_canonical};
 pub use reward::{RewardAt, accumulated_until, expected, rewards_at};
 pub use series_parallel::{SeriesParallelError, completion_time, is_series_parallel};
-pub use solution::{FEW_STATES, Solution, Solve, StateResult};
-pub use solution_error::SolutionError;
 pub use space::{Peak, StateSpace};
 pub use state_graph::{
     DrawError, Drawing, GraphEdge, GraphNode, MarkingKind, StateGraph, coverability_graph, reachability_graph,

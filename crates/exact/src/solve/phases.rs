@@ -447,7 +447,7 @@ fn sum(mut terms: Vec<Expr>) -> Expr {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compile::{Program, compile, lower};
+    use crate::compile::{Program, compile};
     use crate::net::Branch;
     use crate::semantics::{Candidates, find_candidates, fire, rate};
     use crate::sim::{EngineChoice, Ensemble, Goal, Question, Unwatched, run};
@@ -671,7 +671,7 @@ mod tests {
         // two servers, compared with the clock form
         let two = net(Servers::Limited(2));
         let exact = mean_until(&two, "done", 4);
-        let goal = Goal::Marking(lower(&two, &two.expression("#(done) >= 4").unwrap()));
+        let goal = Goal::marking(&two, "#(done) >= 4").unwrap();
         let question = Question { goal, ..Question::default() };
         let ensemble = Ensemble { replications: 200_000, seed: 9, engine: EngineChoice::Clock, ..Ensemble::default() };
         let sample = run(&compile(&two).unwrap(), &question, &ensemble, &Unwatched).unwrap().samples;

@@ -3,9 +3,8 @@
 use tailspn_engine::fold::fold_markings;
 use tailspn_engine::net::{Delay, Net, NetBuilder, PlaceId, Servers, Timing};
 
-use tailspn_engine::compile::lower;
 use tailspn_engine::sim::{Ensemble, Goal, Prepared, Question, Snapshot, Unwatched, run};
-use tailspn_exact::solve::Solve;
+use tailspn_exact::answer::Solve;
 
 use super::{Compared, Dice, With, compare_with};
 
@@ -286,11 +285,10 @@ fn machines_run_as_the_nets_that_they_stand_for() {
         ran += 1;
         let of = |p: usize| (0..cells.replicas).map(move |r| format!("p{p}x{r}"));
         let sum = |p: usize| of(p).map(|place| format!("#({place})")).collect::<Vec<_>>().join(" + ");
-        let value = |p: usize| lower(&net, &net.expression(&sum(p)).unwrap());
         let question = Question {
             goal: Goal::Horizon,
             horizon: Some(3.0),
-            snapshots: (0..cells.places.len()).map(|p| Snapshot { time: 2.5, value: value(p) }).collect(),
+            snapshots: (0..cells.places.len()).map(|p| Snapshot::new(&net, 2.5, &sum(p)).unwrap()).collect(),
             ..Question::default()
         };
         let prepared = Prepared::for_states(&net, &question).unwrap();

@@ -1,6 +1,5 @@
 //! Replicas with Erlang and hyperexponential delays, interrupted or not: folded phases against the phases of each replica.
 
-use tailspn_engine::compile::lower;
 use tailspn_engine::fold::fold_markings;
 use tailspn_engine::net::{Branch, Delay, Law, Memory, Net, Servers, Timing};
 use tailspn_engine::sim::{Ensemble, Goal, Prepared, Question, Snapshot, Unwatched, run};
@@ -115,8 +114,9 @@ fn counted_phases_are_what_simulation_shows() {
             continue;
         }
         compared_nets += 1;
-        let value = |place: &str| lower(&net, &net.expression(&format!("#({place})")).unwrap());
-        let snapshots = net.places().iter().map(|place| Snapshot { time: 2.5, value: value(&place.id) });
+        let tokens =
+            |place: &tailspn_engine::net::Place| Snapshot::new(&net, 2.5, &format!("#({})", place.id)).unwrap();
+        let snapshots = net.places().iter().map(tokens);
         let question =
             Question { goal: Goal::Horizon, horizon: Some(3.0), snapshots: snapshots.collect(), ..Question::default() };
         let prepared = Prepared::new(&net, &question, true).unwrap();

@@ -1,14 +1,13 @@
 //! Parts that documents of several kinds share: sentences, tables and figures of a time, and the origin of numbers.
 
+use crate::ask::net::{PassageSection, QuantilePoint};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Piece, Table};
 use crate::estimate::Measured;
 use crate::report::distribution::Distribution;
 use crate::report::job::AnalyticSummary;
 use crate::report::json::Word;
 use crate::report::number::{count, counted, duration, plain, quantile_name, value_text};
-use crate::report::passage::PassageSection;
 use crate::report::picture::{Mark, histogram_text};
-use crate::report::points::QuantilePoint;
 use crate::report::summary::{ProvenanceSummary, Row};
 use crate::report::times::Times;
 use crate::sim::{FoldedParts, NotFolded};

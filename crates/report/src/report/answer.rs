@@ -1,22 +1,21 @@
 //! Exact answers in reports of simulations: the same rows, without intervals, replications or seed.
 
 use crate::answer::{AnswerError, ExactAnswer, ExactTime, time_to};
+use crate::ask::net::{NetSummary, PassageSection, QuantilePoint, Subject, completion_section, passage_section};
 use crate::compile::Ids;
 use crate::estimate::Measured;
 use crate::report::distribution::{Distribution, Histogram, QuantileRow};
-use crate::report::method::{AnswerMethod, ExactBy, UsedMethod};
-use crate::report::passage::{PassageSection, completion_section, passage_section};
-use crate::report::points::QuantilePoint;
+use crate::report::method::{AnswerMethod, UsedMethod};
 use crate::report::steady::{SteadyReport, SteadyRow};
 use crate::report::summary::{
-    EndingCounts, NetSummary, QuestionSummary, Row, SimulationReport, SnapshotRow, Subject, counter_names, reward_names,
+    EndingCounts, QuestionSummary, Row, SimulationReport, SnapshotRow, counter_names, reward_names,
 };
 use crate::sim::Question;
 use crate::watch::Watch;
 
 /// Returns a row for an exact answer with its method.
 fn method(answer: &ExactAnswer) -> AnswerMethod {
-    let exact = Some(ExactBy::from(answer.method));
+    let exact = Some(answer.method);
     AnswerMethod {
         used: UsedMethod::Exact,
         exact,
@@ -60,11 +59,11 @@ pub fn exact_report(
     level: f64,
     watch: &dyn Watch,
 ) -> Result<SimulationReport, AnswerError> {
-    let passage = passage_of(numbers, subject.goal, watch)?;
-    let snapshots = question.snapshots.iter().zip(subject.snapshots).zip(&numbers.snapshots);
+    let passage = passage_of(numbers, &question.words(), watch)?;
+    let snapshots = question.snapshots.iter().zip(&numbers.snapshots);
     Ok(SimulationReport {
         net: NetSummary::new(subject),
-        question: QuestionSummary::new(question, subject, level),
+        question: QuestionSummary::new(question, level),
         method: method(numbers),
         replications: 0,
         partial: false,
@@ -77,9 +76,9 @@ pub fn exact_report(
         throughputs: rows(subject.transitions, "1/s", &numbers.throughputs, level),
         rewards: rows(&reward_names(question), "", &numbers.rewards, level),
         snapshots: snapshots
-            .map(|((snapshot, text), &value)| SnapshotRow {
+            .map(|(snapshot, &value)| SnapshotRow {
                 time_s: snapshot.time,
-                expression: text.clone(),
+                expression: snapshot.text.clone(),
                 mean: Some(Measured::exact(value, level)),
             })
             .collect(),

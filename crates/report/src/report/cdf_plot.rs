@@ -6,9 +6,9 @@ use std::ops::Range;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
+use crate::ask::net::PassageSection;
 use crate::report::drawing::{PlotError, Width};
 use crate::report::number::{quantile_name, within};
-use crate::report::passage::PassageSection;
 use crate::report::plot::{self, Area, DrawError, fine_svg, font, label, px};
 use crate::report::times::Times;
 use crate::report::times_plot::is_marked;

@@ -2,12 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ask::net::ExchangedParts;
 use crate::document::parts::{folded_words, not_folded_words};
 use crate::document::{Cell, Column, Document, Form, Number, Report, Show, Table};
 use crate::formats::pipe::PipeFinding;
 use crate::report::json::{Word, key_of};
 use crate::report::number::count;
-use crate::report::solve::ExchangedParts;
+use crate::report::verdict_tables::exchanged;
 use crate::sim::{FoldedParts, NotFolded};
 
 /// Number of reasons that are listed for one engine.
@@ -227,7 +228,7 @@ fn equal_parts(report: &CheckReport) -> Table {
         both.into_iter().filter_map(|(name, parts)| Some(vec![name.into(), folded_words(parts.as_ref()?).into()]));
     let row = |row: &NotFolded| vec!["not folded".into(), Cell::prose(not_folded_words(row))];
     let table = Table { form: Form::Fields, ..Table::new("Equal parts", "", ["", ""]) };
-    let exchanged = report.exchanged.iter().map(|parts| vec!["canonical in `solve`".into(), parts.words().into()]);
+    let exchanged = report.exchanged.iter().map(|parts| vec!["canonical in `solve`".into(), exchanged(parts).into()]);
     table.rows(folded.chain(exchanged).chain(report.not_folded.iter().map(row)))
 }
 

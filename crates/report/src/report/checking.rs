@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::num::NonZeroUsize;
 
 use crate::answer::with_phases;
+use crate::ask::net::ExchangedParts;
 use crate::compile::{CompileError, Program, compile};
 use crate::fold::{Keep, Symmetry, fold, fold_markings};
 use crate::net::{ArcKind, Delay, Difference, Net, Timing, differences};
 use crate::report::check::{CheckReport, ClassRow, DifferenceRow, EngineRow, ParameterRow};
 use crate::report::number::{count, counted, plain};
-use crate::report::solve::ExchangedParts;
 use crate::sim::{Ending, EngineChoice, Ensemble, FoldedParts, NotFolded, Question, RunError, run as replicate};
 use crate::watch::Unwatched;
 

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ask::net::{CdfPoint, QUANTILES};
 use crate::estimate::{Interval, Measured, Moments, TickHistogram, clopper_pearson, standard_deviation_interval};
 use crate::report::json::Word;
-use crate::report::points::{CdfPoint, QUANTILES};
 use crate::sim::Clock;
 
 /// Bars of a histogram.

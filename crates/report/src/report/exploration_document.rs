@@ -1,8 +1,9 @@
 //! The document of a net without time: formulas with their firing sequences, verdicts, bounds, liveness.
 
+use crate::ask::net::{EvidenceRow, ExplorationReport, FormulaRow, MarkingGraphRow};
 use crate::document::parts::memory;
 use crate::document::{Cell, Column, Document, Number, Piece, Report, Show, Table};
-use crate::report::exploration::{EvidenceRow, ExplorationReport, FormulaRow, MarkingGraphRow};
+use crate::report::simulation_document::NetWords as _;
 use crate::report::verdict_tables::{Findings, listed, marking, steps};
 
 impl Report for ExplorationReport {

@@ -5,17 +5,16 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::answer::AnswerError;
+use crate::answer::{AnswerError, ExactBy};
+use crate::ask::net::{CdfPoint, QUANTILES, QuantilePoint, line, passage_section};
 use crate::estimate::Measured;
 use crate::job_time::{DeadlineSection, ExactJobTime, JobEstimate, OwnRun, StatesTime, explain_job};
 use crate::mapreduce::{AttemptReward, JobPhases, JobTime, LawKind, Phase, Plan};
 use crate::report::distribution::Distribution;
 use crate::report::explained::{AssumedSection, CriticalShare, PlanChange, SlotRow, TimePart, explained};
 use crate::report::json::Word;
-use crate::report::method::{AnswerMethod, ExactBy, UsedMethod};
+use crate::report::method::{AnswerMethod, UsedMethod};
 use crate::report::next_run::NextRun;
-use crate::report::passage::{line, passage_section};
-use crate::report::points::{CdfPoint, QUANTILES, QuantilePoint};
 use crate::report::summary::{ProvenanceSummary, Row, float_mean, group_rows, provenance_summary};
 use crate::runs::RunSpread;
 use crate::sim::{Question, Run};

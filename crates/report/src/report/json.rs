@@ -1,11 +1,8 @@
 //! Reports as JSON: one object, keys in the order of the types, numbers with full precision.
 
-use std::borrow::Cow;
+use serde::Serialize;
 
-use serde::{Serialize, Serializer};
-
-/// A word in a report, such as the name of an engine: from this crate, or from the file if the report was read.
-pub type Word = Cow<'static, str>;
+pub(crate) use crate::ask::net::Word;
 
 /// Version of the JSON format; it increases when a key changes its meaning or disappears.
 pub const FORMAT_VERSION: u32 = 1;
@@ -52,12 +49,6 @@ pub(crate) fn json_line<R: Serialize>(kind: &str, report: &R) -> Result<String, 
     let mut text = serde_json::to_string(&Versioned::new(kind, report))?;
     text.push('\n');
     Ok(text)
-}
-
-/// Writes a count as a whole number, up to the range in which integers are exact.
-pub(crate) fn whole<S: Serializer>(value: &f64, to: S) -> Result<S::Ok, S::Error> {
-    let exact = (0.0..=9_007_199_254_740_992.0).contains(value) && value.fract() == 0.0;
-    if exact { to.serialize_u64(*value as u64) } else { to.serialize_f64(*value) }
 }
 
 /// Returns the word that JSON has for a value of an enum without data.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::answer::{Choice, ExactMethod};
+use crate::answer::{Choice, ExactBy};
 use crate::report::number::count;
 use crate::sim::{FoldedParts, NotFolded};
 
@@ -26,43 +26,6 @@ impl UsedMethod {
             Self::Simulation => "simulation",
             Self::Exact => "exact",
             Self::Both => "both",
-        }
-    }
-}
-
-/// An exact method.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum ExactBy {
-    /// The Markov chain of all states.
-    #[default]
-    States,
-    /// The states at the starts of fixed delays.
-    FixedDelays,
-    /// The parts of a schedule in series and in parallel, with guaranteed bounds.
-    SeriesParallel,
-    /// A formula for the job time.
-    Formula,
-}
-
-impl ExactBy {
-    /// Returns the word in results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::States => "states",
-            Self::FixedDelays => "fixed-delays",
-            Self::SeriesParallel => "series-parallel",
-            Self::Formula => "formula",
-        }
-    }
-}
-
-impl From<ExactMethod> for ExactBy {
-    fn from(method: ExactMethod) -> Self {
-        match method {
-            ExactMethod::States => Self::States,
-            ExactMethod::SeriesParallel => Self::SeriesParallel,
         }
     }
 }
@@ -110,7 +73,6 @@ impl AnswerMethod {
 impl From<&Choice> for AnswerMethod {
     /// Returns the method for a simulation, with information on an exact answer.
     fn from(choice: &Choice) -> Self {
-        let exact = choice.exact.map(ExactBy::from);
-        Self { exact, states: choice.states, no_exact: choice.no_exact.clone(), ..Self::simulation() }
+        Self { exact: choice.exact, states: choice.states, no_exact: choice.no_exact.clone(), ..Self::simulation() }
     }
 }

@@ -51,7 +51,6 @@
 
 mod answer;
 mod answered;
-mod asking;
 pub(crate) mod bar_rows;
 mod bench;
 #[cfg(feature = "plots")]
@@ -71,9 +70,7 @@ mod diagnosis_svg;
 pub(crate) mod distribution;
 pub(crate) mod drawing;
 mod explained;
-mod exploration;
 mod exploration_document;
-mod exploring;
 mod fit;
 mod fit_job;
 mod graph_dot;
@@ -84,13 +81,12 @@ mod job_document;
 pub(crate) mod json;
 mod long_tail;
 mod method;
-mod net_question;
+mod net_report;
 mod next_run;
 pub(crate) mod number;
 mod optimize;
 mod optimize_document;
 mod own_run;
-pub(crate) mod passage;
 pub(crate) mod picture;
 #[cfg(feature = "plots")]
 pub(crate) mod plot;
@@ -98,7 +94,6 @@ pub(crate) mod plot;
 mod png;
 #[cfg(feature = "plots")]
 mod point_labels;
-pub(crate) mod points;
 mod query;
 mod rare;
 mod read;
@@ -111,16 +106,8 @@ mod sensitivity;
 #[cfg(feature = "plots")]
 mod sensitivity_plot;
 mod simulated;
-mod simulating;
 mod simulation_document;
-mod solve;
 mod solve_document;
-mod solve_folded;
-mod solve_numbers;
-mod solved_net;
-mod solving;
-mod solving_fixed;
-mod solving_states;
 mod stages;
 mod steady;
 #[cfg(feature = "plots")]
@@ -151,8 +138,15 @@ mod whatif_document;
 mod whatif_log;
 #[cfg(feature = "plots")]
 mod whatif_plot;
-mod witnesses;
 
+pub use crate::answer::ExactBy;
+pub use crate::ask::net::{
+    AverageSection, CdfPoint, CoverabilityRow, DeadMarkings, DistributionRow, EvidenceRow, ExchangedParts,
+    ExplorationReport, FoldedStates, FormulaRow, LivenessRow, MarkingBound, MarkingGraphRow, MethodRow, NetSummary,
+    NumberRow, PassageSection, PropertyRow, QUANTILES, QuantilePoint, QueryBound, QueryReport, QueryRow, RewardRow,
+    SolveReport, StateRow, StateSpaceRow, SteadySection, Subject, TimeSection, UnboundedRow, VerdictRow, WithinSection,
+    Word, ZeroRateRow,
+};
 pub use crate::document::{
     Block, Cell, Column, Document, Figure, Form, Headline, Number, Paragraph, Piece, Report, Show, Table, Topic,
 };
@@ -161,7 +155,6 @@ pub use crate::job_time::{DeadlineSection, LateSection};
 pub use crate::render::{CsvText, Look, Part, csv as document_csv, html, markdown, text as document_text};
 pub use answer::{exact_report, exact_steady_report};
 pub use answered::{Answer, Blocks, End};
-pub use asking::{answer_properties, answer_queries};
 pub use bench::{BenchAdapter, BenchBound, BenchReport, BenchRow, BenchSpeed, BenchTimes};
 #[cfg(feature = "plots")]
 pub use cdf_plot::cdf_svg;
@@ -174,28 +167,23 @@ pub use diagnosis_svg::diagnosis_svg;
 pub use distribution::{Bar, Distribution, Histogram, QuantileRow};
 pub use drawing::{Picture, PlotError, Width};
 pub use explained::{AssumedSection, CriticalShare, PlanChange, SlotRow, TimePart};
-pub use exploration::{EvidenceRow, ExplorationReport, FormulaRow, MarkingGraphRow, exploration_report};
-pub use exploring::{ExploredNet, explore_net};
 pub use fit::{FitReport, FitStageRow, fit_report};
 pub use fit_job::{FitJobReport, FitJobRun, FitValueRow, fit_job_report, fit_jobs_report};
 pub use graph_dot::graph_dot;
 pub use graph_svg::{MOST_DRAWN, graph_svg};
 pub use job::{AnalyticSummary, JobReport, JobSummary, PhaseRow, TimeCost, estimate_report, job_report};
-pub use json::{FORMAT_VERSION, JsonError, Word, json};
+pub use json::{FORMAT_VERSION, JsonError, json};
 pub use long_tail::{
     ProfileRow, ProgressModelReport, WatchReport, progress_model_report, straggler_json, straggler_line,
 };
-pub use method::{AnswerMethod, ExactBy, UsedMethod};
-pub use net_question::{Condition, NetGoal, NetQuestion};
+pub use method::{AnswerMethod, UsedMethod};
+pub use net_report::NetReport;
 pub use next_run::{NextRun, StageQuantile};
 pub use number::{count, counted, duration, plain, quantile_name, within};
 pub use optimize::{LookRow, OptimizeAnswer, OptimizeReport, optimize_report, sizing_report};
-pub use passage::{PassageSection, completion_section, fixed_delay_section, passage_section};
 pub use picture::{Mark, histogram_text};
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
-pub use points::{CdfPoint, QUANTILES, QuantilePoint};
-pub use query::{QueryBound, QueryReport, QueryRow};
 pub use rare::{LevelRow, RareReport, RareSettings};
 #[cfg(feature = "schema")]
 pub use read::RESULT_SCHEMAS;
@@ -204,20 +192,6 @@ pub use remaining::{DoneByRow, RemainingBasis, RemainingReport, RemainingStageRo
 #[cfg(feature = "schema")]
 pub use schema::{LINE_SCHEMAS, NamedSchema, PLAN_SCHEMAS};
 pub use simulated::{NetNames, ReportSimulation};
-pub use simulating::{
-    AnswerBy, LongRunLength, NetSimulation, SimulateError, SimulatedNet, SimulationQuestion, SimulationSettings,
-    simulate_net,
-};
-pub use solve::{
-    CoverabilityRow, DeadMarkings, ExchangedParts, FoldedStates, Hidden, LivenessRow, MarkingBound, MethodRow,
-    PropertyRow, SolveReport, StateSpaceRow, UnboundedRow, VerdictRow, ZeroRateRow, solve_report,
-};
-pub use solve_numbers::{
-    AverageSection, DistributionRow, NumberRow, RewardRow, StateRow, SteadySection, TimeSection, WithinSection,
-    average_section, steady_section, time_section,
-};
-pub use solved_net::{MOST_COVERED, SolveSettings, SolvedNet};
-pub use solving::solve_net;
 pub use stages::{SpeculationSection, StageTimes, StagesReport, stages_report};
 pub use steady::{RareTransition, SteadyReport, SteadyRow, SteadySettings, steady_report};
 pub use structure::{
@@ -226,8 +200,8 @@ pub use structure::{
 };
 pub use studied::ReportStudy;
 pub use summary::{
-    DeviceSummary, EndingCounts, GroupRow, NetSummary, ProvenanceSummary, QuestionSummary, Row, SimulationReport,
-    SnapshotRow, Subject, simulation_report,
+    DeviceSummary, EndingCounts, GroupRow, ProvenanceSummary, QuestionSummary, Row, SimulationReport, SnapshotRow,
+    simulation_report,
 };
 pub use sweep::{AxisRow, KnobRow, SweepReport, sweep_report};
 #[cfg(feature = "plots")]

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ask::net::QUANTILES;
 use crate::document::{Cell, Column, Number, Piece, Table};
 use crate::report::number::{plain, quantile_name};
-use crate::report::points::QUANTILES;
 use crate::runs::{JobTimes, RunSpread};
 
 /// Probability of the prediction interval.

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::ask::net::NetSummary;
 use crate::document::parts::{folding_rows, wall};
 use crate::document::{Column, Document, Number, Report, Table};
 use crate::estimate::Measured;
 use crate::report::json::Word;
 use crate::report::number::{count, plain};
-use crate::report::summary::NetSummary;
-use crate::sim::{FoldedParts, NotFolded, RareEstimate};
+use crate::report::simulation_document::NetWords as _;
+use crate::sim::{FoldedParts, NotFolded, Question, RareEstimate};
 
 /// The probability of a rare event, and the levels of splitting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -62,17 +63,13 @@ pub struct LevelRow {
     pub share: f64,
 }
 
-/// A question about a rare event, in the user's words, and how it was answered.
+/// A question about a rare event, and how it was answered.
 #[derive(Clone, Copy, Debug)]
 pub struct RareSettings<'a> {
-    /// The goal.
-    pub goal: &'a str,
-    /// The marking to avoid.
-    pub avoid: Option<&'a str>,
-    /// The time within which the goal is reached \[s\].
-    pub within_s: Option<f64>,
-    /// The time within which the goal is not reached \[s\].
-    pub beyond_s: Option<f64>,
+    /// The question, with the goal, the markings to avoid and the horizon of the event.
+    pub question: &'a Question,
+    /// True if the event is that the goal is not reached by the horizon.
+    pub beyond: bool,
     /// Number of walks on each level of a batch.
     pub effort: u64,
     /// The seed.
@@ -84,12 +81,13 @@ pub struct RareSettings<'a> {
 impl RareReport {
     /// Reports the result of a splitting run.
     pub fn new(net: NetSummary, asked: &RareSettings<'_>, found: &RareEstimate) -> Self {
+        let question = asked.question;
         Self {
             net,
-            goal: asked.goal.to_owned(),
-            avoid: asked.avoid.map(str::to_owned),
-            within_s: asked.within_s,
-            beyond_s: asked.beyond_s,
+            goal: question.goal.code().map_or("dead", |_| question.goal.words()).to_owned(),
+            avoid: question.avoid.as_ref().map(|avoid| avoid.text.clone()),
+            within_s: question.horizon.filter(|_| !asked.beyond),
+            beyond_s: question.horizon.filter(|_| asked.beyond),
             probability: found.probability.clone(),
             relative_error: found.relative_error,
             partial: found.probability.samples < u64::from(found.planned),

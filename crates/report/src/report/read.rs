@@ -3,6 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::ask::net::{ExplorationReport, QueryReport, SolveReport};
 use crate::compare::ComparisonReport;
 use crate::document::{Document, Report};
 use crate::render::{Part, html};
@@ -12,19 +13,16 @@ use crate::report::detection::DetectionReport;
 use crate::report::devices::DevicesReport;
 use crate::report::diagnosis::DiagnosisReport;
 use crate::report::drawing::PlotError;
-use crate::report::exploration::ExplorationReport;
 use crate::report::fit::FitReport;
 use crate::report::fit_job::FitJobReport;
 use crate::report::job::JobReport;
 use crate::report::json::{FORMAT_VERSION, JsonError, Versioned};
 use crate::report::long_tail::ProgressModelReport;
 use crate::report::optimize::OptimizeReport;
-use crate::report::query::QueryReport;
 use crate::report::rare::RareReport;
 use crate::report::remaining::RemainingReport;
 #[cfg(feature = "schema")]
 use crate::report::schema::{self, NamedSchema};
-use crate::report::solve::SolveReport;
 use crate::report::stages::StagesReport;
 use crate::report::steady::SteadyReport;
 use crate::report::structure::StructureReport;

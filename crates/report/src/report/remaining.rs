@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ask::net::{CdfPoint, line};
 use crate::document::parts::{MOST, add_times, ends, seconds_text};
 use crate::document::{Cell, Column, Document, Figure, Headline, Number, Paragraph, Piece, Report, Show, Table, Topic};
 use crate::estimate::Measured;
@@ -13,8 +14,6 @@ use crate::report::json::{JsonError, json_line};
 use crate::report::next_run::{StageQuantile, predicted, quantile_rows};
 use crate::report::number::{counted, plain};
 use crate::report::own_run::{sentence, warning};
-use crate::report::passage::line;
-use crate::report::points::CdfPoint;
 use crate::report::times::Times;
 use crate::trace::utc_text;
 

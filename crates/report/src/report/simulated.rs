@@ -1,9 +1,10 @@
 //! The reports of simulations that were run by [`Net::simulation`] and [`Net::steady_state`].
 
+use crate::ask::net::Subject;
 use crate::compile::Ids;
 use crate::net::{Net, Timing, Transition};
 use crate::report::steady::{SteadyReport, SteadySettings, steady_report};
-use crate::report::summary::{SimulationReport, Subject, simulation_report};
+use crate::report::summary::{SimulationReport, simulation_report};
 use crate::sim::{SimulationResult, SteadyResult};
 
 /// The ids of the places, transitions and token classes of a net, for reports.
@@ -24,10 +25,10 @@ impl NetNames {
         }
     }
 
-    /// Returns the subject of a report: the net `net` with these names, without a goal and snapshots.
+    /// Returns the subject of a report: the net `net` with these names.
     pub fn subject<'a>(&'a self, net: &'a str) -> Subject<'a> {
         let Self { places, classes, transitions } = self;
-        Subject { net, places, classes, transitions, ..Subject::default() }
+        Subject { net, places, classes, transitions }
     }
 }
 
@@ -62,9 +63,7 @@ impl ReportSimulation for SimulationResult {
 
     fn report(&self) -> SimulationReport {
         let names = NetNames::of(self.net());
-        let subject =
-            Subject { goal: self.goal(), snapshots: self.snapshot_texts(), ..names.subject(self.net().name()) };
-        simulation_report(self.replicated(), self.question(), &subject, self.level())
+        simulation_report(self.replicated(), self.question(), &names.subject(self.net().name()), self.level())
     }
 }
 

@@ -1,5 +1,6 @@
 //! The documents of a simulated net: the time to a goal, and the long run.
 
+use crate::ask::net::NetSummary;
 use crate::document::parts::{
     TimeFound, add_times, ends, folding_rows, partial, provenance_rows, rows_table, seconds_text, times_table, wall,
 };
@@ -8,17 +9,24 @@ use crate::report::bar_rows::BarRow;
 use crate::report::method::{AnswerMethod, UsedMethod};
 use crate::report::number::{counted, plain};
 use crate::report::steady::{SteadyReport, SteadyRow};
-use crate::report::summary::{GroupRow, NetSummary, SimulationReport};
+use crate::report::summary::{GroupRow, SimulationReport};
 use crate::report::times::Times;
 
-impl NetSummary {
+/// The net of a result in words.
+pub(crate) trait NetWords {
     /// Returns the name of the net, or words in its place.
-    pub(crate) fn title(&self) -> String {
+    fn title(&self) -> String;
+
+    /// Returns the size of the net as text.
+    fn size(&self) -> String;
+}
+
+impl NetWords for NetSummary {
+    fn title(&self) -> String {
         if self.name.is_empty() { "A net without a name".to_owned() } else { self.name.clone() }
     }
 
-    /// Returns the size of the net as text.
-    pub(crate) fn size(&self) -> String {
+    fn size(&self) -> String {
         format!("{} and {}", counted(self.places as u128, "place"), counted(self.transitions as u128, "transition"))
     }
 }

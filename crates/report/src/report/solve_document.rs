@@ -1,13 +1,15 @@
 //! The document of a solution: the time to the goal, averages, verdicts, and, with all details, the states.
 
+use crate::ask::net::{
+    AverageSection, CdfPoint, NumberRow, PassageSection, PropertyRow, QuantilePoint, RewardRow, SolveReport, StateRow,
+    StateSpaceRow, SteadySection, WithinSection, ZeroRateRow,
+};
 use crate::document::parts::{TimeFound, add_times, memory, not_folded_words};
 use crate::document::{Cell, Column, Document, Number, Piece, Report, Show, Table};
 use crate::report::number::{count, counted, plain, quantile_name};
-use crate::report::passage::PassageSection;
-use crate::report::solve::{PropertyRow, SolveReport, StateSpaceRow, ZeroRateRow};
-use crate::report::solve_numbers::{AverageSection, NumberRow, RewardRow, SteadySection, WithinSection};
+use crate::report::simulation_document::NetWords as _;
 use crate::report::times::Times;
-use crate::report::verdict_tables::{Findings, MOST_ROWS, listed, marking};
+use crate::report::verdict_tables::{Findings, MOST_ROWS, exchanged, listed, marking};
 
 /// Numbers of tokens whose probabilities are shown.
 const MOST_TOKENS: usize = 8;
@@ -19,7 +21,7 @@ impl Report for SolveReport {
         let time = self.passage.as_ref().and_then(TimeFound::passage);
         let question = match (&self.passage, &self.within) {
             (Some(passage), _) => format!("Time until {}.", passage.goal),
-            (None, Some(within)) => format!("Probability of {}.", within.event()),
+            (None, Some(within)) => format!("Probability of {}.", event(within)),
             (None, None) => "Properties of the state space and long-run values.".to_owned(),
         };
         let mut document = Document {
@@ -77,17 +79,15 @@ fn findings(report: &SolveReport) -> Findings<'_> {
     }
 }
 
-impl WithinSection {
-    /// Describes the event.
-    fn event(&self) -> String {
-        let times = match (self.from_s, self.to_s) {
-            (from, Some(to)) if from > 0.0 => format!(" between {} and {} s", plain(from), plain(to)),
-            (_, Some(to)) => format!(" by {} s", plain(to)),
-            (from, None) if from > 0.0 => format!(" after {} s", plain(from)),
-            _ => String::new(),
-        };
-        format!("{}{times}", self.goal)
-    }
+/// Describes the event that a goal is reached between two times.
+fn event(within: &WithinSection) -> String {
+    let times = match (within.from_s, within.to_s) {
+        (from, Some(to)) if from > 0.0 => format!(" between {} and {} s", plain(from), plain(to)),
+        (_, Some(to)) => format!(" by {} s", plain(to)),
+        (from, None) if from > 0.0 => format!(" after {} s", plain(from)),
+        _ => String::new(),
+    };
+    format!("{}{times}", within.goal)
 }
 
 /// Returns true if states are missing; otherwise a partial report lacks only the answer.
@@ -103,7 +103,7 @@ fn answer(report: &SolveReport, time: Option<&TimeFound>) -> Vec<Piece> {
     }
     if let Some(within) = &report.within {
         let probability = Number::new("/within/probability", within.probability, "");
-        answer.extend([format!("The probability of {} is ", within.event()).into(), probability.into(), ".".into()]);
+        answer.extend([format!("The probability of {} is ", event(within)).into(), probability.into(), ".".into()]);
     }
     let verdict = verdict(report);
     if !answer.is_empty() && !verdict.is_empty() {
@@ -198,7 +198,7 @@ fn times(passage: &PassageSection, time: Option<&TimeFound>) -> Table {
     };
     push("mean".into(), Some(time.mean.clone()), None);
     push(Cell::named("standard deviation", "sd"), time.sd.clone(), None);
-    let reached = |(i, row): (usize, &crate::report::points::QuantilePoint)| {
+    let reached = |(i, row): (usize, &QuantilePoint)| {
         (row.p, Some(Number::new(format!("/passage/quantiles_if_reached/{i}"), row.value, "s")))
     };
     let mut rows: Vec<(f64, Option<Number>)> = passage.quantiles_if_reached.iter().enumerate().map(reached).collect();
@@ -217,7 +217,7 @@ fn by_times(passage: &PassageSection) -> Table {
     columns.extend(
         passage.cdf.iter().any(|point| point.density_per_s.is_some()).then(|| Column::new("density").unit("1/s")),
     );
-    let row = |(i, point): (usize, &crate::report::points::CdfPoint)| {
+    let row = |(i, point): (usize, &CdfPoint)| {
         let at = format!("/passage/cdf/{i}");
         let probability = Number::new(format!("{at}/probability"), point.probability, "");
         let probability = probability.bounded(point.low.zip(point.high).map(|(low, high)| [low, high]));
@@ -332,7 +332,7 @@ fn state_space(document: &mut Document<'_>, space: &StateSpaceRow) {
 fn states(steady: &SteadySection) -> Table {
     let columns =
         [Column::new("state"), Column::new("probability"), Column::new("mean stay").unit("s"), Column::new("marking")];
-    let row = |(i, row): (usize, &crate::report::solve_numbers::StateRow)| {
+    let row = |(i, row): (usize, &StateRow)| {
         let at = format!("/steady/states/{i}");
         let stay = match row.sojourn_s {
             Some(stay) => Number::new(format!("{at}/sojourn_s"), stay, "s").into(),
@@ -359,8 +359,8 @@ fn provenance(report: &SolveReport) -> Vec<[String; 2]> {
         let size = format!("{}, {}", counted(places, "place"), counted(transitions, "transition"));
         rows.push(("folded", format!("to {} of a net with {size}", counted(states, "state"))));
     }
-    let exchanged = report.folded.iter().flat_map(|folded| &folded.exchanged);
-    rows.extend(exchanged.map(|parts| ("canonical markings", parts.words())));
+    let all = report.folded.iter().flat_map(|folded| &folded.exchanged);
+    rows.extend(all.map(|parts| ("canonical markings", exchanged(parts))));
     rows.extend(report.not_folded.iter().map(|parts| ("not folded", not_folded_words(parts))));
     if let Some(steady) = &report.steady {
         rows.push(("long run", format!("by {}, residual {:.1e}", steady.method, steady.residual)));

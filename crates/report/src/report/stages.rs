@@ -3,6 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ask::net::{CdfPoint, line};
 use crate::cluster::Comparison;
 use crate::cluster::detect::DetectorPlan;
 use crate::document::parts::{add_times, ends, partial, provenance_rows, seconds_text};
@@ -17,8 +18,6 @@ use crate::report::explained::{PlanChange, SlotRow, TimePart, changes_table, slo
 use crate::report::next_run::{PREDICTION, StageQuantile, predicted, prediction, prediction_interval, quantile_rows};
 use crate::report::number::{counted, plain};
 use crate::report::own_run::with_own_run;
-use crate::report::passage::line;
-use crate::report::points::CdfPoint;
 use crate::report::summary::{ProvenanceSummary, provenance_summary};
 use crate::report::times::Times;
 use crate::stages::StagePlan;

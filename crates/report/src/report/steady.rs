@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::ask::net::{NetSummary, Subject};
 use crate::compile::Ids;
 use crate::estimate::{BatchError, Doubt, FloatMoments, Interval, Measured, long_run_mean};
 use crate::report::json::Word;
 use crate::report::method::AnswerMethod;
-use crate::report::summary::{NetSummary, Subject, counter_names};
+use crate::report::summary::counter_names;
 use crate::sim::{BatchAverages, FoldedParts, NotFolded};
 
 /// A mean in the long run.

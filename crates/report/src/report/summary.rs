@@ -2,57 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ask::net::{NetSummary, Subject};
 use crate::compile::Ids;
-use crate::compile::Program;
 use crate::estimate::{FloatMoments, Interval, Measured, clopper_pearson};
 use crate::report::distribution::{Distribution, mean_time};
 use crate::report::json::Word;
 use crate::report::method::AnswerMethod;
 use crate::sim::{DeviceUse, Ending, FoldedParts, Goal, NotFolded, Provenance, Question, Run, Samples};
-
-/// The subject of the simulation, in the user's words.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Subject<'a> {
-    /// Name of the net.
-    pub net: &'a str,
-    /// Ids of the places.
-    pub places: &'a Ids,
-    /// Ids of the token classes.
-    pub classes: &'a [String],
-    /// Ids of the transitions.
-    pub transitions: &'a Ids,
-    /// The goal as text, such as `the dead marking`.
-    pub goal: &'a str,
-    /// Texts of the snapshots, in the order of the question.
-    pub snapshots: &'a [String],
-}
-
-impl<'a> Subject<'a> {
-    /// Returns the net `net`, compiled to `program`, without a goal and snapshots.
-    pub fn of(net: &'a str, program: &'a Program) -> Self {
-        let (places, classes, transitions) = (&program.place_names, &program.class_names, &program.transition_names);
-        Self { net, places, classes, transitions, ..Self::default() }
-    }
-}
-
-/// The net that was simulated.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct NetSummary {
-    /// Name of the net; may be empty.
-    pub name: String,
-    /// Number of places.
-    pub places: usize,
-    /// Number of transitions.
-    pub transitions: usize,
-}
-
-impl NetSummary {
-    /// Returns the sizes of the net that a report is about.
-    pub fn new(subject: &Subject<'_>) -> Self {
-        Self { name: subject.net.to_owned(), places: subject.places.len(), transitions: subject.transitions.len() }
-    }
-}
 
 /// The question of the simulation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -74,9 +30,9 @@ pub struct QuestionSummary {
 }
 
 impl QuestionSummary {
-    pub(super) fn new(question: &Question, subject: &Subject<'_>, level: f64) -> Self {
+    pub(super) fn new(question: &Question, level: f64) -> Self {
         Self {
-            goal: subject.goal.to_owned(),
+            goal: question.words(),
             earliest_s: (question.earliest > 0.0).then_some(question.earliest),
             horizon_s: question.horizon,
             warm_up_s: question.warm_up,
@@ -249,10 +205,10 @@ pub struct SimulationReport {
 pub fn simulation_report(run: &Run, question: &Question, subject: &Subject<'_>, level: f64) -> SimulationReport {
     let samples = &run.samples;
     let averages = samples.averages();
-    let snapshots = question.snapshots.iter().zip(subject.snapshots).zip(&averages.snapshots);
+    let snapshots = question.snapshots.iter().zip(&averages.snapshots);
     SimulationReport {
         net: NetSummary::new(subject),
-        question: QuestionSummary::new(question, subject, level),
+        question: QuestionSummary::new(question, level),
         method: AnswerMethod::simulation(),
         replications: samples.replications,
         partial: run.provenance.cut_short,
@@ -265,9 +221,9 @@ pub fn simulation_report(run: &Run, question: &Question, subject: &Subject<'_>, 
         throughputs: rows(subject.transitions, "1/s", &averages.throughput, level),
         rewards: rows(&reward_names(question), "", &averages.rewards, level),
         snapshots: snapshots
-            .map(|((snapshot, text), moments)| SnapshotRow {
+            .map(|(snapshot, moments)| SnapshotRow {
                 time_s: snapshot.time,
-                expression: text.clone(),
+                expression: snapshot.text.clone(),
                 mean: float_mean(moments, level),
             })
             .collect(),

@@ -1,10 +1,9 @@
 //! The distribution of a time as the data of its pictures, and their captions.
 
+use crate::ask::net::{CdfPoint, PassageSection, QuantilePoint};
 use crate::report::distribution::{Bar, Distribution};
 use crate::report::job::AnalyticSummary;
 use crate::report::number::plain;
-use crate::report::passage::PassageSection;
-use crate::report::points::{CdfPoint, QuantilePoint};
 
 /// Parts of the distribution of a time to draw.
 #[cfg_attr(not(feature = "plots"), expect(dead_code, reason = "only pictures need every field"))]

@@ -6,11 +6,11 @@ use plotters::coord::ranged1d::ValueFormatter;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
+use crate::ask::net::CdfPoint;
 use crate::report::distribution::Bar;
 use crate::report::drawing::{Picture, PlotError, Width, can_be_axis, text_width};
 use crate::report::number::{plain, quantile_name, within};
 use crate::report::plot::{self, Area, Axes, Chart, DrawError, axes, fine_svg, label, line, px};
-use crate::report::points::CdfPoint;
 use crate::report::times::{Times, sound};
 
 /// Quantiles that are marked.

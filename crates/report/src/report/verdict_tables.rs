@@ -1,8 +1,8 @@
 //! Tables of verdicts on all markings of a net, with their firing sequences: for nets with and without time.
 
+use crate::ask::net::{DeadMarkings, ExchangedParts, LivenessRow, MarkingBound, UnboundedRow, VerdictRow};
 use crate::document::{Cell, Column, Number, Show, Table};
 use crate::report::number::{count, counted};
-use crate::report::solve::{DeadMarkings, LivenessRow, MarkingBound, UnboundedRow, VerdictRow};
 
 /// Transitions of a firing sequence that are shown.
 const MOST_STEPS: usize = 12;
@@ -161,4 +161,9 @@ pub(crate) fn steps(path: &[String]) -> String {
     let shown = path.iter().take(MOST_STEPS).cloned().collect::<Vec<_>>().join(" ");
     let more = path.len().saturating_sub(MOST_STEPS);
     if more > 0 { format!("{shown} and {more} more") } else { shown }
+}
+
+/// Describes parts of a net that are pairwise exchangeable.
+pub(super) fn exchanged(parts: &ExchangedParts) -> String {
+    format!("{} parts like the part of `{}`", count(parts.parts as u128), parts.example)
 }

@@ -11,8 +11,10 @@
 //! | how any question is answered: random numbers, precision, machine, limits | `run` |
 //! | how long a planned job takes | `estimate` |
 //! | whether a plan may answer at all: the check on its own runs | `proof` |
+//! | questions about a net | [`net`] |
 
 mod estimate;
+pub mod net;
 mod proof;
 mod run;
 

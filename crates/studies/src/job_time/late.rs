@@ -8,7 +8,7 @@ use crate::answer::phases_if_possible;
 use crate::estimate::Measured;
 use crate::net::Net;
 use crate::runs::JobTimes;
-use crate::sim::{Ensemble, RareError, RareEvent, Samples, Splitting};
+use crate::sim::{Ensemble, Question, RareError, RareEvent, Samples, Splitting};
 use crate::watch::{Quiet, TimeLimit, Watch};
 
 /// Minimum number of late replications whose share is precise enough, so that splitting is not needed.
@@ -62,7 +62,8 @@ impl LateSettings {
         let quiet = Quiet(watch);
         let limited = TimeLimit::new(&quiet, Some(limit));
         let net = phases_if_possible(net);
-        let event = RareEvent::Beyond { goal: None, limit_s: deadline_s, left: None };
+        let late = Question { horizon: Some(deadline_s), ..Question::default() };
+        let event = RareEvent::beyond(&net, &late, None).map_err(|error| error.to_string())?;
         let splitting = Splitting {
             effort: self.effort,
             batches: BATCHES,

@@ -1,6 +1,6 @@
 //! The exact time of a job from all states of its net, with equal tasks folded.
 
-use crate::answer::{AnswerError, ExactAnswer, ExactMethod, ExactTime, choose, exact, exact_of_prepared, time_to};
+use crate::answer::{AnswerError, ExactAnswer, ExactBy, ExactTime, choose, exact, exact_of_prepared, time_to};
 use crate::estimate::Measured;
 use crate::net::Net;
 use crate::sim::{FoldedParts, NotFolded, Prepared, Question};
@@ -29,8 +29,8 @@ impl StatesTime {
         let mut prepared = prepared.clone();
         prepared.question = question.clone();
         let answer = match fold {
-            true => exact_of_prepared(net, &question, &prepared, false, watch),
-            false => exact(net, &prepared.program, &question, false, watch),
+            true => exact_of_prepared(net, &question, &prepared, watch),
+            false => exact(net, &prepared.program, &question, watch),
         };
         let ExactAnswer { time, folded, not_folded, .. } = answer?;
         match time {
@@ -47,8 +47,8 @@ impl StatesTime {
 
     /// Solves a net as [`Self::new`] does, if it has so few states that solving costs less than replications; otherwise none.
     pub(super) fn if_cheap(net: &Net, prepared: &Prepared, fold: bool) -> Option<Self> {
-        let choice = choose(prepared.net(net), &prepared.program, &Question::default(), false);
-        if choice.exact == Some(ExactMethod::States) { Self::new(net, prepared, fold, &Unwatched).ok() } else { None }
+        let choice = choose(prepared.net(net), &prepared.program, &Question::default());
+        if choice.exact == Some(ExactBy::States) { Self::new(net, prepared, fold, &Unwatched).ok() } else { None }
     }
 
     /// Returns the number of states.

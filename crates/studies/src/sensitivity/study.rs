@@ -22,7 +22,7 @@ use crate::sensitivity::settings::{GROUPS, Method, Sensitivity};
 use crate::sensitivity::sobol::{SobolRow, sobol_indices};
 use crate::sensitivity::{derivatives, design, rescaled};
 use crate::sim::Ensemble;
-use crate::subject::{Loaded, NetGoal, Subject, as_number, load};
+use crate::subject::{GoalText, Loaded, Subject, as_number, load};
 use crate::sweep::{Axis, Point, Scale, Settings, SweepPlan};
 use crate::watch::{TimeLimit, Watch};
 
@@ -114,7 +114,7 @@ impl Sensitivity {
     /// # Errors
     ///
     /// [`StudyError::Load`].
-    pub fn open_net(path: &Path, goal: NetGoal) -> Result<Self, StudyError> {
+    pub fn open_net(path: &Path, goal: GoalText) -> Result<Self, StudyError> {
         let net = Some(path.display().to_string());
         let sweep = Settings { net, until: goal.until.clone(), ..Settings::default() };
         Ok(Self::of_rates(sweep, Loaded::net(path, goal)?))

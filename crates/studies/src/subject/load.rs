@@ -10,7 +10,7 @@ use crate::formats::{options_beside, read_bytes};
 use crate::mapreduce::Plan;
 use crate::plan::{self, JobPlan, PlanError, PlanOption, PlanWarning, Work};
 use crate::subject::Subject;
-use crate::subject::goal::NetGoal;
+use crate::subject::goal::GoalText;
 use crate::subject::load_error::LoadError;
 use crate::sweep::Settings;
 
@@ -60,7 +60,7 @@ impl Loaded {
     /// [`StudyError::Load`].
     pub fn open(settings: &Settings, folder: &Path) -> Result<Self, StudyError> {
         match (&settings.net, &settings.base) {
-            (Some(net), _) => Self::net(&folder.join(net), NetGoal::until(settings.until.as_deref())),
+            (Some(net), _) => Self::net(&folder.join(net), GoalText::until(settings.until.as_deref())),
             (None, Some(base)) => Self::job(&folder.join(base)),
             (None, None) => Ok(Self { subject: Subject::job(&Plan::default())?, warnings: Vec::new() }),
         }
@@ -80,7 +80,7 @@ impl Loaded {
     /// # Errors
     ///
     /// [`StudyError::Load`].
-    pub fn net(path: &Path, goal: NetGoal) -> Result<Self, StudyError> {
+    pub fn net(path: &Path, goal: GoalText) -> Result<Self, StudyError> {
         let bytes = read(path)?;
         let found = match read_bytes(&bytes, &options_beside(path, &ReadOptions::default())) {
             Ok(found) => found,

@@ -45,7 +45,7 @@ use crate::subject::shapes::Shapes;
 use crate::sweep::{Axis, Model, NetModel, Point, Runs, Spread, path};
 
 pub use at::{ParameterError, names_in_a_sentence, with_parameters};
-pub use goal::NetGoal;
+pub use goal::GoalText;
 pub use kind::FileKind;
 pub use load::{LoadWarning, Loaded};
 pub use load_error::LoadError;
@@ -74,7 +74,7 @@ enum Kind {
     /// A net.
     Net {
         net: Box<Net>,
-        goal: NetGoal,
+        goal: GoalText,
         /// The file's text.
         text: String,
         /// The net as it is simulated, unfolded and folded, each created when it is first used.
@@ -114,7 +114,7 @@ impl Subject {
     ///
     /// `until` is not a valid expression of the net.
     pub fn net(net: Net, until: Option<&str>) -> Result<Self, ExprError> {
-        let goal = NetGoal::until(until);
+        let goal = GoalText::until(until);
         if let Some((.., error)) = goal.fault(&net) {
             return Err(error);
         }
@@ -123,7 +123,7 @@ impl Subject {
     }
 
     /// Returns a net as the subject; its goal is valid. `text` is the net's file, which identifies the subject of stored results.
-    fn net_of_text(net: Net, goal: NetGoal, text: String) -> Self {
+    fn net_of_text(net: Net, goal: GoalText, text: String) -> Self {
         Kind::Net { net: Box::new(net), goal, text, forms: Box::default() }.into()
     }
 

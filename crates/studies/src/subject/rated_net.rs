@@ -5,7 +5,7 @@ use crate::net::Net;
 use crate::net::expr::Leaf;
 use crate::sim::{FoldedParts, NotFolded, Prepared};
 use crate::subject::at::net_at;
-use crate::subject::goal::{NetGoal, ResolvedGoal};
+use crate::subject::goal::{GoalText, ResolvedGoal};
 use crate::sweep::{Axis, NetModel, Point};
 
 /// Maximum number of firings of a replication of a net.
@@ -24,7 +24,7 @@ pub(super) struct RatedNet {
 
 impl RatedNet {
     /// Prepares a net and its goal, which must be valid. With `fold`, parts are folded if they are equal for all values of the rate parameters.
-    pub(super) fn new(net: &Net, goal: &NetGoal, fold: bool) -> Self {
+    pub(super) fn new(net: &Net, goal: &GoalText, fold: bool) -> Self {
         let goal = goal.resolved(net);
         let prepared = if fold { prepared(net, &goal) } else { None };
         let not_folded = prepared.as_ref().map(|prepared| prepared.not_folded().to_vec()).unwrap_or_default();
@@ -117,7 +117,7 @@ mod tests {
         let net = tasks();
         let axes = [Axis { key: "slow".into(), ..Axis::default() }];
         for until in [None, Some("#(done) >= 5")] {
-            let [apart, folded] = [false, true].map(|fold| RatedNet::new(&net, &NetGoal::until(until), fold));
+            let [apart, folded] = [false, true].map(|fold| RatedNet::new(&net, &GoalText::until(until), fold));
             let found = folded.model(&axes, &Point::base(1)).unwrap();
             let parts = found.folded.unwrap();
             assert_eq!(
@@ -160,7 +160,7 @@ mod tests {
         let net = b.build().unwrap();
         let axes = [Axis { key: "rate".into(), ..Axis::default() }];
         for fold in [false, true] {
-            let rated = RatedNet::new(&net, &NetGoal::until(Some("#(c) > #(d)")), fold);
+            let rated = RatedNet::new(&net, &GoalText::until(Some("#(c) > #(d)")), fold);
             let model = rated.model(&axes, &Point::base(1).with(0, Value::Float(2.0))).unwrap();
             let ensemble = Ensemble { replications: 40_000, seed: 3, ..Ensemble::default() };
             let samples = run(&model.program, &model.question, &ensemble, &Unwatched).unwrap().samples;
@@ -176,7 +176,7 @@ mod tests {
         let mut builder = tasks().to_builder();
         let own = builder.parameter("own", 1.0);
         let net = builder.build().unwrap();
-        let new = |net: &Net| RatedNet::new(net, &NetGoal::default(), true);
+        let new = |net: &Net| RatedNet::new(net, &GoalText::default(), true);
         assert!(new(&net).folded.is_some());
         let mut builder = net.to_builder();
         let (place, t) = (net.find_place("done").unwrap(), net.find_transition("work0").unwrap());

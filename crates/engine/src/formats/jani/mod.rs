@@ -31,7 +31,6 @@ mod tests;
 mod transitions;
 mod write;
 
-pub use property::Property;
 pub use write::write;
 
 use serde_json::Value;
@@ -45,6 +44,7 @@ use crate::formats::jani::transitions::Maker;
 use crate::formats::pipe::encoding::decode_noting;
 use crate::formats::pipe::{Fault, ReadError, ReadOptions, ReadProblem, spot};
 use crate::net::{Net, NetBuilder};
+use crate::query::Property;
 
 /// A model that was read.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,16 +6,7 @@ use crate::formats::jani::fail::{Parsed, fail, list, part, text};
 use crate::formats::jani::scope::{Named, Scope, Site};
 use crate::formats::jani::transitions::Impulse;
 use crate::net::expr::Expr;
-use crate::query::{Query, Reward};
-
-/// A property of a model.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Property {
-    /// Name of the property.
-    pub name: String,
-    /// The question, or the reason why it cannot be answered.
-    pub query: Result<Query, String>,
-}
+use crate::query::{Property, Query, Reward};
 
 /// All properties, in the order of the file.
 pub(super) fn properties<'j>(

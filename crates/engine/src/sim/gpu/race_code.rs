@@ -12,7 +12,7 @@ use crate::sim::clock::Clock;
 use crate::sim::gpu::code::DeviceCode;
 use crate::sim::gpu::pair::pair;
 use crate::sim::gpu::race_layout::{Columns, Constants, Items, Observed};
-use crate::sim::question::{Goal, Question};
+use crate::sim::question::{Condition, Goal, Question};
 use crate::sim::race::Guards;
 
 const ROW_WORDS: usize = 24;
@@ -139,17 +139,19 @@ impl RaceCode {
         match &question.goal {
             Goal::Dead => {}
             Goal::Horizon => kind = horizon,
-            Goal::Marking(goal) => match goal.as_conjunction().filter(|terms| terms.iter().all(fits)) {
-                Some(found) => {
-                    kind = terms;
-                    count = found.len() as u32;
-                    at = self.list(found.iter().flat_map(|&(counter, least)| [counter, least.max(0.0) as u32])).0;
+            Goal::Marking(Condition { code: goal, .. }) => {
+                match goal.as_conjunction().filter(|terms| terms.iter().all(fits)) {
+                    Some(found) => {
+                        kind = terms;
+                        count = found.len() as u32;
+                        at = self.list(found.iter().flat_map(|&(counter, least)| [counter, least.max(0.0) as u32])).0;
+                    }
+                    None => {
+                        kind = code;
+                        at = self.code(goal, "the goal");
+                    }
                 }
-                None => {
-                    kind = code;
-                    at = self.code(goal, "the goal");
-                }
-            },
+            }
         }
         for (name, value) in
             [("GOAL_DEAD", dead), ("GOAL_HORIZON", horizon), ("GOAL_TERMS", terms), ("GOAL_CODE", code)]
@@ -170,7 +172,7 @@ impl RaceCode {
         }
         let writes = program.writes();
         let reads: Vec<u32> = match &question.goal {
-            Goal::Marking(code) => code.counters().collect(),
+            Goal::Marking(goal) => goal.code.counters().collect(),
             _ => Vec::new(),
         };
         let mut rows = vec![[0; ROW_WORDS]; program.transitions()];

@@ -368,11 +368,11 @@ impl<'r, 'a, O: Observer> Game<'r, 'a, O> {
         }
         let Some(avoid) = &self.rules.setup.question.avoid else { return Ok(false) };
         self.ending = Ending::Avoided;
-        self.holds(avoid, "the marking to avoid")
+        self.holds(&avoid.code, "the marking to avoid")
     }
 
     fn is_goal(&self) -> Result<bool, Fault> {
-        let Goal::Marking(code) = &self.rules.setup.question.goal else { return Ok(false) };
+        let Some(code) = self.rules.setup.question.goal.code() else { return Ok(false) };
         self.holds(code, "the goal")
     }
 

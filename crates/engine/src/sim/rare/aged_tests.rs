@@ -3,7 +3,7 @@
 use super::*;
 use crate::net::{Branch, Delay, Law, Memory, NetBuilder, Servers, Timing};
 use crate::sim::sampler::tests::survival;
-use crate::sim::{Ensemble, Goal, run};
+use crate::sim::{Condition, Ensemble, run};
 
 /// `chains` parallel chains of delays; the net ends when the last chain ends.
 fn parallel(chains: u32, delays: &[Law]) -> Net {
@@ -23,7 +23,7 @@ fn parallel(chains: u32, delays: &[Law]) -> Net {
 
 /// Compares the probability of an end after `limit` with its exact value.
 fn check_late(net: &Net, limit: f64, exact: f64, settings: Splitting<'_>) {
-    let event = RareEvent::beyond(net, None, limit, None).unwrap();
+    let event = RareEvent::beyond(net, &Question { horizon: Some(limit), ..Question::default() }, None).unwrap();
     check(net, &event, exact, settings);
 }
 
@@ -90,7 +90,9 @@ fn queue(arrival: Timing, service: Timing) -> Net {
 }
 
 fn full_before_empty(net: &Net, top: usize) -> RareEvent {
-    RareEvent::before(net, &format!("#(queue) >= {top}"), Some("#(queue) == 0"), None, None).unwrap()
+    let avoid = Some(Condition::new(net, "#(queue) == 0").unwrap());
+    let question = Question { avoid, ..Question::until(net, &format!("#(queue) >= {top}")).unwrap() };
+    RareEvent::before(net, &question, None).unwrap()
 }
 
 /// Poisson probabilities of 0, 1, ... events with the mean `load`.
@@ -160,7 +162,8 @@ fn delays_that_end_together() {
     let net = b.build().unwrap();
     let fewer: f64 =
         (0..3).zip([1.0, 10.0, 45.0]).map(|(k, ways)| ways * 0.05_f64.powi(k) * 0.95_f64.powi(10 - k)).sum();
-    let event = RareEvent::before(&net, "#(done) >= 3", None, Some(1.5), None).unwrap();
+    let question = Question { horizon: Some(1.5), ..Question::until(&net, "#(done) >= 3").unwrap() };
+    let event = RareEvent::before(&net, &question, None).unwrap();
     check(&net, &event, 1.0 - fewer, SMALL);
     check(&net, &event, 1.0 - fewer, Splitting { fold: false, ..SMALL });
 }
@@ -194,15 +197,13 @@ fn interrupted_work_agrees_with_plain_simulation() {
         b.output(bad, todo, 1.0);
         let net = b.build().unwrap();
         let limit = if memory == Memory::Age { 14.0 } else { 20.0 };
-        let goal = net.expression("#(done) >= 6").unwrap();
         let program = compile(&net).unwrap();
-        let goal = Goal::Marking(crate::compile::lower(&net, &goal));
-        let question = Question { goal, ..Question::default() };
+        let question = Question::until(&net, "#(done) >= 6").unwrap();
         let ensemble = Ensemble { replications: 200_000, seed: 3, ..Ensemble::default() };
         let samples = run(&program, &question, &ensemble, &Unwatched).unwrap().samples;
         let plain = 1.0 - samples.passage_histogram.cdf(samples.clock.ticks(limit)).unwrap();
         assert!((0.02..0.2).contains(&plain), "{plain}");
-        let event = RareEvent::beyond(&net, Some("#(done) >= 6"), limit, None).unwrap();
+        let event = RareEvent::beyond(&net, &Question { horizon: Some(limit), ..question }, None).unwrap();
         let found = Splitting { effort: 4000, ..SMALL }.run(&net, &event).unwrap();
         let value = found.probability.value;
         let plain_error = (plain * (1.0 - plain) / 200_000.0).sqrt();

@@ -23,6 +23,12 @@ pub enum RareError {
         "the longest and the shortest delay of the net differ by more than a factor of about 2^24, so times need more than 64 bits; splitting has only 64"
     )]
     Delays,
+    /// The question requests something besides a goal, which splitting does not compute.
+    #[error("splitting does not compute {what}")]
+    Unsupported {
+        /// The request.
+        what: &'static str,
+    },
     /// The event has no limit: every run eventually reaches the goal, or never ends.
     #[error("the goal needs a limit: a time, or a marking to avoid")]
     Unlimited,
@@ -51,7 +57,7 @@ impl From<Fault> for RareError {
 impl Explain for RareError {
     fn kind(&self) -> ErrorKind {
         match self {
-            Self::Unlimited | Self::NoImportance => ErrorKind::Usage,
+            Self::Unsupported { .. } | Self::Unlimited | Self::NoImportance => ErrorKind::Usage,
             Self::Compile(_) | Self::Run(_) => ErrorKind::Model,
             _ => ErrorKind::Refused,
         }
@@ -70,7 +76,7 @@ impl Explain for RareError {
             }
             Self::Delays => "`tailspn simulate` supports any delays".into(),
             Self::Stopped => "increase --max-time, or reduce --effort".into(),
-            Self::Compile(_) | Self::Run(_) => return None,
+            Self::Unsupported { .. } | Self::Compile(_) | Self::Run(_) => return None,
         })
     }
 }

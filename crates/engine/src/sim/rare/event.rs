@@ -2,9 +2,9 @@
 
 use crate::compile::{Code, Op, lower};
 use crate::fold::{Folding, Keep, fold_markings};
-use crate::net::expr::{BinaryOp, ExprError};
+use crate::net::expr::BinaryOp;
 use crate::net::{Expr, Net};
-use crate::sim::question::{Goal, Question};
+use crate::sim::question::{Condition, Goal, Question};
 use crate::sim::rare::error::RareError;
 use crate::sim::rare::left::Left;
 
@@ -35,35 +35,37 @@ pub enum RareEvent {
 }
 
 impl RareEvent {
-    /// A goal that is reached before a marking to avoid, before a time \[s\], or before both; the texts are expressions of the net.
+    /// Returns the event that the goal of a question is reached before its markings to avoid, before its horizon, or before both.
+    /// `importance` grows on the way to the goal; by default the left side of a goal such as `#(queue) >= 20`.
+    ///
+    /// The question is about `net`, or about the net of which `net` is the expansion into phases.
     ///
     /// # Errors
     ///
-    /// A text that is not an expression of the net.
-    pub fn before(
-        net: &Net,
-        goal: &str,
-        avoid: Option<&str>,
-        within_s: Option<f64>,
-        importance: Option<&str>,
-    ) -> Result<Self, ExprError> {
-        let parse = |text: &str| net.expression(text);
-        Ok(Self::Before {
-            goal: parse(goal)?,
-            avoid: avoid.map(parse).transpose()?,
-            within_s,
-            importance: importance.map(parse).transpose()?,
-        })
+    /// [`RareError::Unlimited`] for a question without a goal, or without a limit.
+    pub fn before(net: &Net, question: &Question, importance: Option<Expr>) -> Result<Self, RareError> {
+        refuse_others(question)?;
+        let (Some(goal), avoid, within_s) = (question.goal.code(), question.avoid.as_ref(), question.horizon) else {
+            return Err(RareError::Unlimited);
+        };
+        if avoid.is_none() && within_s.is_none() {
+            return Err(RareError::Unlimited);
+        }
+        let avoid = avoid.map(|avoid| avoid.code.expression(net));
+        Ok(Self::Before { goal: goal.expression(net), avoid, within_s, importance })
     }
 
-    /// A goal, or the dead marking, that is not reached within a time \[s\]. `left`: the approximate remaining time.
+    /// Returns the event that the goal of a question is not reached by its horizon. `left` is the approximate remaining time \[s\].
+    ///
+    /// The question is about `net`, or about the net of which `net` is the expansion into phases.
     ///
     /// # Errors
     ///
-    /// A text that is not an expression of the net.
-    pub fn beyond(net: &Net, goal: Option<&str>, limit_s: f64, left: Option<&str>) -> Result<Self, ExprError> {
-        let parse = |text: &str| net.expression(text);
-        Ok(Self::Beyond { goal: goal.map(parse).transpose()?, limit_s, left: left.map(parse).transpose()? })
+    /// [`RareError::Unlimited`] for a question without a horizon.
+    pub fn beyond(net: &Net, question: &Question, left: Option<Expr>) -> Result<Self, RareError> {
+        refuse_others(question)?;
+        let limit_s = question.horizon.ok_or(RareError::Unlimited)?;
+        Ok(Self::Beyond { goal: question.goal.code().map(|goal| goal.expression(net)), limit_s, left })
     }
 
     /// The folding of the net that the event allows.
@@ -106,7 +108,6 @@ impl RareEvent {
     /// The event in terms of a compiled net.
     pub(super) fn plan(&self, net: &Net) -> Result<Plan, RareError> {
         Ok(match self {
-            Self::Before { avoid: None, within_s: None, .. } => return Err(RareError::Unlimited),
             Self::Before { goal, avoid, within_s, importance } => Plan::Before {
                 importance: lower(net, importance.as_ref().or(threshold(goal)).ok_or(RareError::NoImportance)?),
                 goal: lower(net, goal),
@@ -120,6 +121,17 @@ impl RareEvent {
             }
         })
     }
+}
+
+/// Refuses requests that splitting does not answer.
+fn refuse_others(question: &Question) -> Result<(), RareError> {
+    let others = [
+        (question.earliest > 0.0, "a goal that counts only from a later time"),
+        (!question.is_passage_only(), "averages"),
+        (!question.groups.is_empty(), "firing times of groups"),
+    ];
+    let other = others.into_iter().find(|(is, _)| *is).map(|(_, what)| what).or(question.beyond_replications());
+    other.map_or(Ok(()), |what| Err(RareError::Unsupported { what }))
 }
 
 /// The left side of a comparison with a lower limit.
@@ -162,13 +174,18 @@ impl Plan {
                     ops.extend_from_slice(importance.ops());
                     ops.extend([Op::Number(level), Op::Binary(BinaryOp::GreaterOrEqual), Op::Binary(BinaryOp::Or)]);
                 }
-                Question { goal: Goal::Marking(Code::new(ops)), horizon: *within_s, ..Question::default() }
+                Question { goal: level_goal(Code::new(ops)), horizon: *within_s, ..Question::default() }
             }
             Self::Beyond { goal, limit_s, .. } => Question {
-                goal: goal.clone().map_or(Goal::Dead, Goal::Marking),
+                goal: goal.clone().map_or(Goal::Dead, level_goal),
                 horizon: Some(*limit_s),
                 ..Question::default()
             },
         }
     }
+}
+
+/// The goal of a walk. Its text is not needed, because levels have no reports.
+fn level_goal(code: Code) -> Goal {
+    Goal::Marking(Condition { text: String::new(), code })
 }

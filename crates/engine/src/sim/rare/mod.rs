@@ -99,7 +99,7 @@ impl Splitting<'_> {
     ///
     /// ```
     /// use tailspn_engine::net::{NetBuilder, Timing};
-    /// use tailspn_engine::sim::{RareEvent, Splitting};
+    /// use tailspn_engine::sim::{Condition, Question, RareEvent, Splitting};
     ///
     /// let mut b = NetBuilder::new("a queue at half load, with one customer");
     /// let queue = b.place("queue", 1);
@@ -108,7 +108,9 @@ impl Splitting<'_> {
     /// b.input(queue, serve, 1.0);
     /// let net = b.build().unwrap();
     ///
-    /// let event = RareEvent::before(&net, "#(queue) >= 30", Some("#(queue) == 0"), None, None).unwrap();
+    /// let avoid = Some(Condition::new(&net, "#(queue) == 0").unwrap());
+    /// let question = Question { avoid, ..Question::until(&net, "#(queue) >= 30").unwrap() };
+    /// let event = RareEvent::before(&net, &question, None).unwrap();
     /// let found = Splitting { batches: 8, ..Splitting::default() }.run(&net, &event).unwrap();
     /// let exact = 1.0 / (2f64.powi(30) - 1.0);
     /// assert!((found.probability.value / exact - 1.0).abs() < 5.0 * found.relative_error.unwrap());

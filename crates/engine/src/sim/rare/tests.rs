@@ -1,7 +1,8 @@
 //! Tests of splitting against closed forms.
 
 use super::*;
-use crate::net::{Law, NetBuilder, Timing};
+use crate::net::{Expr, Law, NetBuilder, Timing};
+use crate::sim::{Condition, Question};
 
 /// A queue with arrivals at rate `load` and service at rate 1, which holds one customer.
 fn queue(load: f64) -> Net {
@@ -21,7 +22,9 @@ fn ruin(load: f64, top: i32) -> f64 {
 }
 
 fn full_before_empty(net: &Net, top: i32) -> RareEvent {
-    RareEvent::before(net, &format!("#(queue) >= {top}"), Some("#(queue) == 0"), None, None).unwrap()
+    let avoid = Some(Condition::new(net, "#(queue) == 0").unwrap());
+    let question = Question { avoid, ..Question::until(net, &format!("#(queue) >= {top}")).unwrap() };
+    RareEvent::before(net, &question, None).unwrap()
 }
 
 #[test]
@@ -50,7 +53,7 @@ fn tasks_that_last_long() {
     }
     let net = b.build().unwrap();
     for (limit, fold) in [(4.0, true), (20.0, true), (20.0, false)] {
-        let event = RareEvent::beyond(&net, None, limit, None).unwrap();
+        let event = RareEvent::beyond(&net, &Question { horizon: Some(limit), ..Question::default() }, None).unwrap();
         let found = Splitting { fold, seed: 7, ..Splitting::default() }.run(&net, &event).unwrap();
         let exact = -(12.0 * (-(-limit).exp()).ln_1p()).exp_m1();
         let error = found.relative_error.unwrap();
@@ -68,7 +71,8 @@ fn many_arrivals_within_a_short_time() {
     let arrive = b.transition("arrive", Timing::exponential(1.0));
     b.output(arrive, count, 1.0);
     let net = b.build().unwrap();
-    let event = RareEvent::before(&net, "#(count) >= 12", None, Some(0.5), None).unwrap();
+    let question = Question { horizon: Some(0.5), ..Question::until(&net, "#(count) >= 12").unwrap() };
+    let event = RareEvent::before(&net, &question, None).unwrap();
     let found = Splitting { batches: 64, effort: 10_000, ..Splitting::default() }.run(&net, &event).unwrap();
     let mut term = (-0.5_f64).exp();
     let below: Vec<f64> = (1..40)
@@ -93,7 +97,8 @@ fn a_goal_that_never_comes_is_beyond_any_time() {
         b.output(t, to, 1.0);
     }
     let net = b.build().unwrap();
-    let event = RareEvent::beyond(&net, Some("#(bad) >= 1"), 1000.0, None).unwrap();
+    let question = Question { horizon: Some(1000.0), ..Question::until(&net, "#(bad) >= 1").unwrap() };
+    let event = RareEvent::beyond(&net, &question, None).unwrap();
     let found = Splitting { effort: 20_000, ..Splitting::default() }.run(&net, &event).unwrap();
     let exact = 1e-4 / 1.0001;
     let error = found.relative_error.unwrap();
@@ -138,11 +143,18 @@ fn threads_do_not_show() {
 fn what_cannot_be_split_is_refused() {
     let net = queue(0.5);
     let run = |event: &RareEvent| Splitting { batches: 2, effort: 50, ..Splitting::default() }.run(&net, event);
-    let before = |goal, avoid, importance| RareEvent::before(&net, goal, avoid, None, importance).unwrap();
-    assert_eq!(run(&before("#(queue) >= 9", None, None)), Err(RareError::Unlimited));
-    let ending = "#(queue) % 9 == 8 && #(queue) > 9";
-    assert_eq!(run(&before(ending, Some("#(queue) == 0"), None)), Err(RareError::NoImportance));
-    let flat = run(&before("#(queue) >= 90", Some("#(queue) == 0"), Some("3")));
+    let until = |goal| Question::until(&net, goal).unwrap();
+    assert_eq!(RareEvent::before(&net, &until("#(queue) >= 9"), None), Err(RareError::Unlimited));
+    assert_eq!(RareEvent::beyond(&net, &until("#(queue) >= 9"), None), Err(RareError::Unlimited));
+    let averages = Question { tokens: true, horizon: Some(1.0), ..until("#(queue) >= 9") };
+    let error = RareEvent::before(&net, &averages, None).unwrap_err();
+    assert_eq!(error, RareError::Unsupported { what: "averages" });
+    let before = |goal, importance| {
+        let question = Question { avoid: Condition::new(&net, "#(queue) == 0").ok(), ..until(goal) };
+        RareEvent::before(&net, &question, importance).unwrap()
+    };
+    assert_eq!(run(&before("#(queue) % 9 == 8 && #(queue) > 9", None)), Err(RareError::NoImportance));
+    let flat = run(&before("#(queue) >= 90", Some(Expr::Number(3.0))));
     assert_eq!(flat, Err(RareError::NoWay { reached: 3.0 }));
 
     let mut b = NetBuilder::new("from nanoseconds to days");
@@ -153,7 +165,7 @@ fn what_cannot_be_split_is_refused() {
         b.output(t, end, 1.0);
     }
     let wide = b.build().unwrap();
-    let event = RareEvent::beyond(&wide, None, 1.0, None).unwrap();
+    let event = RareEvent::beyond(&wide, &Question { horizon: Some(1.0), ..Question::default() }, None).unwrap();
     assert_eq!(Splitting::default().run(&wide, &event), Err(RareError::Delays));
 }
 

@@ -346,7 +346,7 @@ fn obstacles_or_ends(
     let ends = match &question.goal {
         Goal::Dead => Some(plan.steps.iter().map(|step| step.last).collect()),
         Goal::Horizon => None,
-        Goal::Marking(code) => code.as_conjunction().and_then(|terms| ends_of(program, plan, question, &terms)),
+        Goal::Marking(goal) => goal.code.as_conjunction().and_then(|terms| ends_of(program, plan, question, &terms)),
     };
     if ends.is_none() {
         obstacles.push(

@@ -372,7 +372,7 @@ mod tests {
         let program = compile(&net).unwrap();
         let until = Until { goal: Some(&goal), avoid: None };
         let states = FixedDelayStates::explore(&program, until, &Limits::default(), &Unwatched).unwrap();
-        let question = Question { goal: Goal::Marking(goal.clone()), ..Question::default() };
+        let question = Question { goal: Goal::marking(&net, "#(done) = 2").unwrap(), ..Question::default() };
         let runs = 100_000;
         let ensemble =
             Ensemble { replications: runs, seed: 11, engine: EngineChoice::Clock, keep: true, ..Ensemble::default() };

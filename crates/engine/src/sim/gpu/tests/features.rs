@@ -13,7 +13,7 @@ use crate::sim::gpu::twin::device_engine;
 use crate::sim::gpu::{DeviceFault, Gpu};
 use crate::sim::race::Setup;
 use crate::sim::{
-    Backend, Clock, EngineChoice, Ensemble, Goal, Group, Prepared, Question, Reward, Samples, Snapshot, run,
+    Backend, Clock, Condition, EngineChoice, Ensemble, Goal, Group, Prepared, Question, Reward, Samples, Snapshot, run,
 };
 use crate::watch::Unwatched;
 
@@ -97,12 +97,16 @@ fn all_rows() -> Vec<Row> {
     use EngineChoice::{Clock as Clocks, Direct, Lockstep, Schedule};
     let net = exponential_queues("0.8");
     let code = |text: &str| lower(&net, &net.expression(text).unwrap());
-    let until = |text: &str| Question { goal: Goal::Marking(code(text)), horizon: Some(1000.0), ..Question::default() };
+    let until = |text: &str| Question {
+        goal: Goal::marking(&net, text).unwrap(),
+        horizon: Some(1000.0),
+        ..Question::default()
+    };
     let whole = || Question { goal: Goal::Horizon, horizon: Some(20.0), ..Question::default() };
     let serves = net.transitions().iter().zip(0..).filter(|(t, _)| t.id.starts_with("serve"));
     let serves = Group { name: "serve".into(), transitions: serves.map(|(_, t)| t).collect() };
     let held = Reward { name: "held".into(), rate: Some(code("#(left) / 3")), impulses: vec![(0, code("#(home)"))] };
-    let snapshots = [0.0, 7.5].map(|time| Snapshot { time, value: code("#(right)") }).into();
+    let snapshots = [0.0, 7.5].map(|time| Snapshot::new(&net, time, "#(right)").unwrap()).into();
     let pareto = |_: &NetBuilder| Delay::General(Law::Pareto { shape: 2.5, scale: 0.4 });
     let tables = [Law::Empirical { samples: vec![0.3, 0.4, 2.0] }];
     let tasks = |laws: &[Law]| straggling_tasks(2, laws);
@@ -135,7 +139,11 @@ fn all_rows() -> Vec<Row> {
         planned("all distributions", Schedule, tasks(&all_laws()), Question::default()),
         planned("tables of fixed delays", Clocks, tasks(&tables), Question::default()),
         planned("tables of fixed delays", Schedule, tasks(&tables), Question::default()),
-        row("a marking to avoid", Lockstep, Question { avoid: Some(code("#(home) == 1")), ..until("#(home) == 0") }),
+        row(
+            "a marking to avoid",
+            Lockstep,
+            Question { avoid: Condition::new(&net, "#(home) == 1").ok(), ..until("#(home) == 0") },
+        ),
         row("a goal within a time span", Direct, Question { earliest: 2.0, ..until("#(home) == 0") }),
         other("functions of the mathematical library", Clocks, &exponential_queues("exp(#(home) / 4)"), whole()),
         other("the 128-bit clock", Clocks, &exponential_queues("0.8e-30"), until("#(home) == 0")),

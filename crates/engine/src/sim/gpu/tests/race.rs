@@ -69,7 +69,7 @@ fn goal(program: &Program, text: &str) -> Goal {
         b.place(name, 0);
     }
     let net = b.build().unwrap();
-    Goal::Marking(lower(&net, &net.expression(text).unwrap()))
+    Goal::marking(&net, text).unwrap()
 }
 
 fn group(program: &Program, starts: &str) -> Group {
@@ -241,7 +241,7 @@ fn asks_for_everything(b: &NetBuilder) -> Question {
         Group { name: starts.into(), transitions: ids.map(|(_, t)| t).collect() }
     };
     Question {
-        goal: Goal::Marking(code("#(store, Default) * 2 + #(queue, red) >= 11")),
+        goal: Goal::marking(&net, "#(store, Default) * 2 + #(queue, red) >= 11").unwrap(),
         horizon: Some(15.0),
         warm_up: 0.75,
         tokens: true,
@@ -251,7 +251,9 @@ fn asks_for_everything(b: &NetBuilder) -> Question {
             Reward { name: "held".into(), rate: Some(code("#(queue) * 0.1")), impulses: Vec::new() },
             Reward { name: "worth".into(), rate: None, impulses: vec![(1, code("#(pool) / 3")), (0, code("-1"))] },
         ],
-        snapshots: [0.0, 1.25, 7.0, 14.9].map(|time| Snapshot { time, value: code("#(pool) / (1 + #(queue))") }).into(),
+        snapshots: [0.0, 1.25, 7.0, 14.9]
+            .map(|time| Snapshot::new(&net, time, "#(pool) / (1 + #(queue))").unwrap())
+            .into(),
         ..Question::default()
     }
 }
@@ -305,7 +307,7 @@ fn averages_of_blocks_equal_the_cpu_bit_for_bit() {
         tokens: true,
         throughput: true,
         rewards: vec![Reward { name: "third".into(), rate: Some(half.clone()), impulses: Vec::new() }],
-        snapshots: vec![Snapshot { time: 1.0, value: half }],
+        snapshots: vec![Snapshot { time: 1.0, text: String::new(), value: half }],
         ..Question::default()
     };
     let runs = [(Form::Direct, 16 * 30 + 5, 2_700), (Form::Clock, 1024, 1_034)];

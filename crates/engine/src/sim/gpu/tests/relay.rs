@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::compile::{Program, compile, lower};
+use crate::compile::{Program, compile};
 use crate::estimate::StopRule;
 use crate::net::{NetBuilder, Timing};
 use crate::rng::split;
@@ -239,7 +239,7 @@ fn a_fault_of_the_net_is_told_by_the_cpu() {
     b.input(p, t, 1.0);
     let net = b.build().unwrap();
     let program = compile(&net).unwrap();
-    let goal = Goal::Marking(lower(&net, &net.expression("1 / (1 - #(p))").unwrap()));
+    let goal = Goal::marking(&net, "1 / (1 - #(p))").unwrap();
     let case =
         Case { question: Question { goal, ..Question::default() }, ..Case::new(&program, Backend::Gpu, GOES_ON) };
     assert!(matches!(case.run(), Err(RunError::Fault(Fault::BadExpression { .. }))));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::compile::{Program, compile, lower, plan_schedule};
+use crate::compile::{Program, compile, plan_schedule};
 use crate::net::NetBuilder;
 use crate::rng::split;
 use crate::sim::conformance::{all_laws, job, straggling_tasks};
@@ -83,8 +83,8 @@ fn a_job_and_a_goal_in_a_place() {
     let net = job(40, 10, 1.0, None);
     let program = compile(&net).unwrap();
     let done: Vec<String> = (0..10).map(|i| format!("#(r{i}_done) >= 1")).collect();
-    let goal = lower(&net, &net.expression(&done.join(" && ")).unwrap());
-    let question = Question { goal: Goal::Marking(goal), ..Question::default() };
+    let goal = Goal::marking(&net, &done.join(" && ")).unwrap();
+    let question = Question { goal, ..Question::default() };
     let gpu = &devices()[0];
     let (cpu, device) = both(gpu, &program, &question, u64::from(u32::MAX) * 4 - 10, 2_000);
     assert_eq!(cpu, device);

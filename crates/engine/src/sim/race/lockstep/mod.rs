@@ -173,7 +173,7 @@ impl<'a> LockstepForm<'a> {
         };
         match goal {
             _ if avoid.is_none() => Ending::Goal,
-            Goal::Marking(goal) if is_goal(goal) => Ending::Goal,
+            Goal::Marking(goal) if is_goal(&goal.code) => Ending::Goal,
             _ => Ending::Avoided,
         }
     }

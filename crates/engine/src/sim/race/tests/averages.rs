@@ -207,9 +207,9 @@ fn snapshots_match_the_transient_two_state_chain() {
     let [up, down] = [("up", 1), ("down", 0)].map(|(id, n)| b.place(id, n));
     add(&mut b, "fail", Timing::exponential(down_rate), &[up], &[down]);
     add(&mut b, "mend", Timing::exponential(up_rate), &[down], &[up]);
-    let Goal::Marking(value) = goal(&b, "#(up)") else { unreachable!() };
+    let value = goal(&b, "#(up)").code().unwrap().clone();
     let times = [0.0, 0.2, 0.5, 1.0, 2.0, 5.0];
-    let snapshots = times.map(|time| Snapshot { time, value: value.clone() }).to_vec();
+    let snapshots = times.map(|time| Snapshot { time, text: String::new(), value: value.clone() }).to_vec();
     let question = Question { goal: Goal::Horizon, horizon: Some(5.0), snapshots, ..Question::default() };
     for form in BOTH {
         let samples = run(form, &program(&b), &question, 400_000).unwrap();
@@ -234,8 +234,8 @@ fn averages_of_a_fixed_cycle_are_exact() {
     add(&mut b, "a", Timing::general(Law::Deterministic { delay: 0.75 }), &[p], &[q]);
     add(&mut b, "b", Timing::general(Law::Deterministic { delay: 0.25 }), &[q], &[p]);
     let program = program(&b);
-    let Goal::Marking(in_p) = goal(&b, "2 * #(p)") else { unreachable!() };
-    let Goal::Marking(one) = goal(&b, "1 + #(p)") else { unreachable!() };
+    let in_p = goal(&b, "2 * #(p)").code().unwrap().clone();
+    let one = goal(&b, "1 + #(p)").code().unwrap().clone();
     let question = Question {
         goal: Goal::Horizon,
         horizon: Some(10.0),
@@ -243,7 +243,7 @@ fn averages_of_a_fixed_cycle_are_exact() {
         tokens: true,
         throughput: true,
         rewards: vec![Reward { name: "r".into(), rate: Some(in_p.clone()), impulses: vec![(0, one)] }],
-        snapshots: [0.74, 0.75, 10.0].map(|time| Snapshot { time, value: in_p.clone() }).to_vec(),
+        snapshots: [0.74, 0.75, 10.0].map(|time| Snapshot { time, text: String::new(), value: in_p.clone() }).to_vec(),
         ..Question::default()
     };
     let samples = run(Form::Clock, &program, &question, 2).unwrap();

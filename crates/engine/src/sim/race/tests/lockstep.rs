@@ -6,7 +6,7 @@ use super::*;
 use crate::net::{Delay, Net, Servers};
 use crate::rng::Philox;
 use crate::sim::race::LockstepForm;
-use crate::sim::{Ending, Group, Reward, Snapshot};
+use crate::sim::{Condition, Ending, Group, Reward, Snapshot};
 use crate::simd::Level;
 use crate::watch::Unwatched;
 
@@ -139,9 +139,10 @@ fn random_question(dice: &mut Dice, net: &Net, program: &Program) -> Question {
         goal: match goal {
             "" if to_horizon => Goal::Horizon,
             "" => Goal::Dead,
-            goal => Goal::Marking(code(goal)),
+            goal => Goal::marking(net, goal).unwrap(),
         },
-        avoid: (dice.below(3) == 0).then(|| code(dice.pick(&["#(p6) > 20", "#(p7) >= 4", "#(p5) == 11"]))),
+        avoid: (dice.below(3) == 0)
+            .then(|| Condition::new(net, dice.pick(&["#(p6) > 20", "#(p7) >= 4", "#(p5) == 11"])).unwrap()),
         horizon: (to_horizon || dice.below(2) == 0).then_some(12.0),
         max_firings: Some(400),
         groups: if dice.below(2) == 0 { vec![group("all"), group("first")] } else { Vec::new() },
@@ -157,7 +158,7 @@ fn random_question(dice: &mut Dice, net: &Net, program: &Program) -> Question {
         });
         let rewards = [Reward { name: "a".into(), rate, impulses: impulses.collect() }];
         question.rewards = rewards.into_iter().filter(|_| dice.below(2) == 0).collect();
-        let snapshot = |time| Snapshot { time, value: code("#(p0) + #(p5) / 3") };
+        let snapshot = |time| Snapshot::new(net, time, "#(p0) + #(p5) / 3").unwrap();
         question.snapshots =
             [0.0, 0.9, 0.9, 4.0, 12.0].map(snapshot).into_iter().filter(|_| dice.below(2) == 0).collect();
     }

@@ -55,7 +55,7 @@ fn run_on(form: Form, program: &Program, question: &Question, count: u64, clock:
 /// A goal from an expression of the net.
 fn goal(b: &NetBuilder, text: &str) -> Goal {
     let net = b.clone().build().expect("a net");
-    Goal::Marking(crate::compile::lower(&net, &net.expression(text).expect("an expression")))
+    Goal::marking(&net, text).expect("an expression")
 }
 
 /// Checks that the mean passage time is within five standard errors, and that this error is small.

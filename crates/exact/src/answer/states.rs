@@ -1,10 +1,11 @@
 //! Exact answers from all states of a net.
 
-use crate::answer::value::{AnswerError, ExactAnswer, ExactMethod, ExactTime, Kind, can_stop, with_phases};
+use crate::answer::request::until;
+use crate::answer::value::{AnswerError, ExactAnswer, ExactBy, ExactTime, Kind, can_stop, with_phases};
 use crate::compile::{Code, compile};
 use crate::fold::Symmetry;
 use crate::net::Net;
-use crate::sim::{Goal, Question, Reward};
+use crate::sim::{Question, Reward};
 use crate::solve::{
     Chain, FiringFlow, Limits, LinearSettings, TransientSettings, Until, UntilStates, expected, steady_state, transient,
 };
@@ -36,8 +37,7 @@ impl Solved {
         let net = with_phases(net)?.net;
         let program = compile(&net)?;
         let is_passage = kind == Kind::Passage;
-        let goal = if let Goal::Marking(goal) = &question.goal { Some(goal).filter(|_| is_passage) } else { None };
-        let until = Until { goal, avoid: question.avoid.as_ref().filter(|_| is_passage) };
+        let until = if is_passage { until(question) } else { Until::default() };
         let states = until.explore(&program, &Symmetry::default(), &Limits::default(), watch)?;
         states.space.complete()?;
         Ok(Self { states })
@@ -48,7 +48,7 @@ impl Solved {
     }
 
     fn empty(&self) -> ExactAnswer {
-        ExactAnswer::empty(ExactMethod::States, Some(self.states.space.states()))
+        ExactAnswer::empty(ExactBy::States, Some(self.states.space.states()))
     }
 
     /// The time to the goal, and the rewards up to it.

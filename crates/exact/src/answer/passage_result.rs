@@ -1,12 +1,12 @@
 //! The exact distribution of a passage time, whichever method computes it.
 
+use crate::answer::value::AnswerError;
 use crate::estimate::Measured;
-use crate::solve::fixed_delays::{FixedDelayError, FixedDelayPassage, FixedDelayStates};
-use crate::solve::grid::CompletionTime;
-use crate::solve::linear::LinearSettings;
-use crate::solve::passage::{Passage, PassageMoments};
-use crate::solve::passage_error::PassageError;
-use crate::solve::solution_error::SolutionError;
+use crate::solve::CompletionTime;
+use crate::solve::LinearSettings;
+use crate::solve::PassageError;
+use crate::solve::{FixedDelayError, FixedDelayPassage, FixedDelayStates};
+use crate::solve::{Passage, PassageMoments};
 use crate::watch::Watch;
 
 /// The exact distribution of a passage time \[s\].
@@ -81,7 +81,7 @@ impl PassageResult<'_> {
     /// # Errors
     ///
     /// [`PassageError::InfiniteMean`] if the probability of reaching the goal is below 1.
-    pub fn mean(&self) -> Result<Measured, SolutionError> {
+    pub fn mean(&self) -> Result<Measured, AnswerError> {
         Ok(match &self.0 {
             Method::States(time) => Measured::exact(time.moments()?.mean, LEVEL),
             Method::Parts(time) => time.mean(),
@@ -94,7 +94,7 @@ impl PassageResult<'_> {
     /// # Errors
     ///
     /// [`PassageError::InfiniteMean`] if the probability of reaching the goal is below 1.
-    pub fn standard_deviation(&self) -> Result<f64, SolutionError> {
+    pub fn standard_deviation(&self) -> Result<f64, AnswerError> {
         Ok(match &self.0 {
             Method::States(time) => time.moments()?.variance.sqrt(),
             Method::Parts(time) => time.standard_deviation(),
@@ -108,7 +108,7 @@ impl PassageResult<'_> {
     ///
     /// A probability that is not below the probability of ever reaching the goal (with fixed delays, by at least 1e-12), or a time
     /// that is too large for the rates of the net.
-    pub fn quantile(&mut self, p: f64) -> Result<Measured, SolutionError> {
+    pub fn quantile(&mut self, p: f64) -> Result<Measured, AnswerError> {
         Ok(match &mut self.0 {
             Method::States(time) => Measured::exact(time.quantile(p)?, LEVEL),
             Method::Parts(time) => time.quantile(p)?,
@@ -121,7 +121,7 @@ impl PassageResult<'_> {
     /// # Errors
     ///
     /// A time that is negative or too large for the rates of the net.
-    pub fn cdf(&mut self, seconds: f64) -> Result<Measured, SolutionError> {
+    pub fn cdf(&mut self, seconds: f64) -> Result<Measured, AnswerError> {
         Ok(match &mut self.0 {
             Method::States(time) => Measured::exact(time.cdf(seconds)?, LEVEL),
             Method::Parts(time) => time.cdf(seconds),
@@ -135,8 +135,9 @@ const LEVEL: f64 = 0.0;
 
 #[cfg(test)]
 mod tests {
+    use crate::answer::{AnswerError, Solve as _};
     use crate::net::{Law, Net, NetBuilder, Timing};
-    use crate::solve::{FixedDelayError, PassageError, SolutionError, Solve};
+    use crate::solve::{FixedDelayError, PassageError};
 
     const RATE: f64 = 0.5;
     const DELAY: f64 = 3.0;
@@ -197,12 +198,12 @@ mod tests {
         let reached = (-0.4 * DELAY).exp();
         assert!((time.probability() - reached).abs() < 1e-12);
         let error = time.mean().unwrap_err();
-        assert!(matches!(error, SolutionError::Passage(PassageError::InfiniteMean { .. })), "{error}");
+        assert!(matches!(error, AnswerError::Passage(PassageError::InfiniteMean { .. })), "{error}");
         for p in [0.0, reached, reached + 1e-9, f64::NAN] {
             let error = time.quantile(p).unwrap_err();
-            assert!(matches!(error, SolutionError::FixedDelays(FixedDelayError::NoQuantile { .. })), "{error}");
+            assert!(matches!(error, AnswerError::FixedDelays(FixedDelayError::NoQuantile { .. })), "{error}");
         }
         let error = net.solution().steady_state().unwrap_err();
-        assert!(matches!(error, SolutionError::Dead { dead: 1 }), "{error}");
+        assert!(matches!(error, AnswerError::CanStop { dead_markings: 1, .. }), "{error}");
     }
 }

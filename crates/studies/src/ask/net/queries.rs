@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use crate::answer::{AnswerError, with_phases};
+use crate::ask::net::names::{NetSummary, Subject};
+use crate::ask::net::query_rows::{QueryReport, QueryRow, value_or_note};
+use crate::ask::net::solved::{PropertyRow, SolveReport, solve_report};
 use crate::compile::{Program, compile};
-use crate::formats::jani::Property;
 use crate::net::Net;
-use crate::report::query::{QueryReport, QueryRow, value_or_note};
-use crate::report::solve::{PropertyRow, SolveReport, solve_report};
-use crate::report::summary::{NetSummary, Subject};
+use crate::query::Property;
 use crate::solve::{
     Asking, CslQuery, FixedDelayStates, Limits, StateSpace, Until, expand_phases_except, explore, has_fixed_delays,
     is_fixed,

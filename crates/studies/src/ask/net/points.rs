@@ -25,12 +25,12 @@ pub struct QuantilePoint {
 
 impl QuantilePoint {
     /// Returns a quantile by a method without bounds.
-    pub(crate) fn exact(p: f64, value: f64) -> Self {
+    pub fn exact(p: f64, value: f64) -> Self {
         Self { p, value, low: None, high: None }
     }
 
     /// Returns a quantile with its bounds.
-    pub(crate) fn bounded(p: f64, time: &Measured) -> Self {
+    pub fn bounded(p: f64, time: &Measured) -> Self {
         let [low, high] = time.ends().map_or([None; 2], |ends| ends.map(Some));
         Self { p, value: time.value, low, high }
     }
@@ -57,7 +57,7 @@ pub struct CdfPoint {
 
 impl CdfPoint {
     /// Returns a probability at a time, with its bounds.
-    pub(crate) fn bounded(time_s: f64, probability: &Measured) -> Self {
+    pub fn bounded(time_s: f64, probability: &Measured) -> Self {
         let [low, high] = probability.ends().map_or([None; 2], |ends| ends.map(Some));
         Self { time_s, probability: probability.value, density_per_s: None, low, high }
     }

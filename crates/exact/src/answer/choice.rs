@@ -1,28 +1,23 @@
 //! Questions with an exact answer, its cost, and the answer.
 
-use crate::answer::route::too_many;
+use crate::answer::limits::{CHEAP_STATES, CHEAP_WORK};
+use crate::answer::route::{Route, SolveRoute};
 use crate::answer::states;
 use crate::answer::value::{
-    AnswerError, ExactAnswer, ExactMethod, ExactTime, Kind, NeedsReplications, grouped, with_phases,
+    AnswerError, ExactAnswer, ExactBy, ExactTime, Kind, NeedsReplications, grouped, with_phases,
 };
 use crate::compile::{Code, Program, compile};
 use crate::fold::Folding;
 use crate::net::Net;
 use crate::sim::{FoldedParts, Goal, Prepared, Question};
-use crate::solve::{GridSettings, Limits, completion_time, explore, is_series_parallel};
+use crate::solve::{Limits, explore, is_series_parallel};
 use crate::watch::{Unwatched, Watch};
-
-/// Maximum number of states of the folded net for an exact answer in place of replications. The answer takes about 0.1
-/// ms per state, so less than a second, and little memory. Counting 5,000 states takes about 50 ms.
-const CHEAP: u64 = 5_000;
-/// Maximum number of states times transitions: exploring a large net must not take longer than simulating it.
-const WORK: u64 = 4_000_000;
 
 /// The choice between an exact answer and replications; the exact answer is taken if it is known to cost less.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choice {
     /// The exact method that is faster; none if no method is known to be faster.
-    pub exact: Option<ExactMethod>,
+    pub exact: Option<ExactBy>,
     /// States that the exact answer needs.
     pub states: Option<usize>,
     /// Explains why no exact answer is known to cost less.
@@ -30,8 +25,8 @@ pub struct Choice {
 }
 
 /// Returns the kind of a question, or the reason why no exact method answers it.
-fn kind(question: &Question, steady: bool) -> Result<Kind, NeedsReplications> {
-    if steady {
+fn kind(question: &Question) -> Result<Kind, NeedsReplications> {
+    if question.steady {
         return Ok(Kind::Steady);
     }
     if !question.groups.is_empty() {
@@ -50,7 +45,7 @@ fn kind(question: &Question, steady: bool) -> Result<Kind, NeedsReplications> {
     }
 }
 
-/// Chooses between an exact answer and replications; `steady` is true if the question is about the long run.
+/// Chooses between an exact answer and replications.
 ///
 /// # Examples
 ///
@@ -58,27 +53,27 @@ fn kind(question: &Question, steady: bool) -> Result<Kind, NeedsReplications> {
 /// use tailspn_engine::compile::compile;
 /// use tailspn_engine::net::{NetBuilder, Timing};
 /// use tailspn_engine::sim::Question;
-/// use tailspn_studies::answer::{ExactMethod, choose};
+/// use tailspn_exact::answer::{ExactBy, choose};
 ///
 /// let mut b = NetBuilder::new("one task");
 /// let todo = b.place("todo", 1);
 /// let task = b.transition("task", Timing::exponential(0.5));
 /// b.input(todo, task, 1.0);
 /// let net = b.build().unwrap();
-/// let choice = choose(&net, &compile(&net).unwrap(), &Question::default(), false);
-/// assert_eq!(choice.exact, Some(ExactMethod::SeriesParallel));
+/// let choice = choose(&net, &compile(&net).unwrap(), &Question::default());
+/// assert_eq!(choice.exact, Some(ExactBy::SeriesParallel));
 /// ```
-pub fn choose(net: &Net, program: &Program, question: &Question, steady: bool) -> Choice {
-    let kind = match kind(question, steady) {
+pub fn choose(net: &Net, program: &Program, question: &Question) -> Choice {
+    let kind = match kind(question) {
         Ok(kind) => kind,
         Err(reason) => return Choice { no_exact: Some(reason.to_string()), ..Choice::default() },
     };
     if kind == Kind::Passage && is_whole(question) && is_series_parallel(program).is_ok() {
-        return Choice { exact: Some(ExactMethod::SeriesParallel), ..Choice::default() };
+        return Choice { exact: Some(ExactBy::SeriesParallel), ..Choice::default() };
     }
     let end = question.end().filter(|_| kind == Kind::Passage);
     match few_states(net, end.as_ref()) {
-        Ok(states) => Choice { exact: Some(ExactMethod::States), states: Some(states), no_exact: None },
+        Ok(states) => Choice { exact: Some(ExactBy::States), states: Some(states), no_exact: None },
         Err(reason) => Choice { no_exact: Some(reason), ..Choice::default() },
     }
 }
@@ -99,7 +94,7 @@ fn is_reward_only(question: &Question) -> bool {
 fn few_states(net: &Net, goal: Option<&Code>) -> Result<usize, String> {
     let net = with_phases(net).map_err(|all| all[0].to_string())?.net;
     let program = compile(&net).map_err(|all| all[0].to_string())?;
-    let states = CHEAP.min(WORK / (program.transitions() as u64).max(1));
+    let states = CHEAP_STATES.min(CHEAP_WORK / (program.transitions() as u64).max(1));
     let limits = Limits { states, ..Limits::default() };
     let space = explore(&program, goal, &limits, &Unwatched).map_err(|error| error.to_string())?;
     match space.stopped() {
@@ -108,26 +103,23 @@ fn few_states(net: &Net, goal: Option<&Code>) -> Result<usize, String> {
     }
 }
 
-/// Returns the exact answer; `steady` is true if the question is about the long run.
+/// Returns the exact answer.
 ///
 /// # Errors
 ///
 /// [`AnswerError::NeedsReplications`], or the reason why the net cannot be solved.
-pub fn exact(
-    net: &Net,
-    program: &Program,
-    question: &Question,
-    steady: bool,
-    watch: &dyn Watch,
-) -> Result<ExactAnswer, AnswerError> {
-    let kind = kind(question, steady)?;
-    if kind == Kind::Passage && is_whole(question) && is_series_parallel(program).is_ok() {
-        let limits = Limits::default();
-        if too_many(net, limits, watch)?.is_some() {
-            let time = completion_time(program, &GridSettings::default())?;
-            let empty = ExactAnswer::empty(ExactMethod::SeriesParallel, None);
-            return Ok(ExactAnswer { time: Some(ExactTime::Parts(time)), ..empty });
-        }
+pub fn exact(net: &Net, program: &Program, question: &Question, watch: &dyn Watch) -> Result<ExactAnswer, AnswerError> {
+    if question.from.is_some() || !question.measures.is_empty() || !question.at.is_empty() {
+        let what = "in place of a simulation, there are neither times from one set of markings to another, nor measures and times of averages";
+        return Err(AnswerError::Conflict { what });
+    }
+    let kind = kind(question)?;
+    if kind == Kind::Passage
+        && is_whole(question)
+        && let Route::Parts { time, .. } = SolveRoute::default().choose(net, program, watch)?
+    {
+        let empty = ExactAnswer::empty(ExactBy::SeriesParallel, None);
+        return Ok(ExactAnswer { time: Some(ExactTime::Parts(*time)), ..empty });
     }
     states::answer(net, kind, question, watch)
 }
@@ -142,7 +134,6 @@ pub fn exact_of_prepared(
     net: &Net,
     question: &Question,
     prepared: &Prepared,
-    steady: bool,
     watch: &dyn Watch,
 ) -> Result<ExactAnswer, AnswerError> {
     let is_schedule = is_series_parallel(&prepared.program).is_ok();
@@ -150,12 +141,12 @@ pub fn exact_of_prepared(
     if let Some(phases) = phases {
         let counted = Prepared::for_states(&phases.net, question)?;
         if let Some(folding) = counted.folding().filter(|folding| folding.has_machines()) {
-            let found = exact(counted.net(&phases.net), &counted.program, &counted.question, steady, watch)?;
+            let found = exact(counted.net(&phases.net), &counted.program, &counted.question, watch)?;
             let found = ExactAnswer { not_folded: counted.not_folded().to_vec(), ..found };
             return Ok(unfolded(found, folding, net));
         }
     }
-    let found = exact(prepared.net(net), &prepared.program, &prepared.question, steady, watch)?;
+    let found = exact(prepared.net(net), &prepared.program, &prepared.question, watch)?;
     let found = ExactAnswer { not_folded: prepared.not_folded().to_vec(), ..found };
     Ok(match prepared.folding() {
         Some(folding) => unfolded(found, folding, net),
@@ -224,9 +215,9 @@ mod tests {
             }],
             ..Question::default()
         };
-        let apart = exact(&net, &compile(&net).unwrap(), &question, false, &Unwatched).unwrap();
+        let apart = exact(&net, &compile(&net).unwrap(), &question, &Unwatched).unwrap();
         let prepared = Prepared::new(&net, &question, true).unwrap();
-        let counted = exact_of_prepared(&net, &question, &prepared, false, &Unwatched).unwrap();
+        let counted = exact_of_prepared(&net, &question, &prepared, &Unwatched).unwrap();
         assert!(counted.states.unwrap() * 3 < apart.states.unwrap(), "{:?} of {:?}", counted.states, apart.states);
         // places and transitions of phases come last in one answer, and are absent from the other
         assert_eq!((counted.tokens.len(), counted.throughputs.len()), (net.places().len(), net.transitions().len()));

@@ -1,11 +1,11 @@
 //! The markings of a net without time, from the net to a result that can be printed.
 
 use crate::answer::AnswerError;
+use crate::ask::net::exploration::{ExplorationReport, exploration_report};
+use crate::ask::net::names::Subject;
+use crate::ask::net::solved_net::MOST_COVERED;
 use crate::compile::{Program, compile};
 use crate::net::Net;
-use crate::report::exploration::{ExplorationReport, exploration_report};
-use crate::report::solved_net::MOST_COVERED;
-use crate::report::summary::Subject;
 use crate::semantics::Fault;
 use crate::solve::{
     Checked, Checker, Coverability, ExploreError, Formula, Ignored, Limits, MarkingGraph, Priorities, Unbounded,

@@ -4,16 +4,15 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::answer::ExactBy;
+use crate::ask::net::json::{Word, whole};
+use crate::ask::net::names::{NetSummary, Subject};
+use crate::ask::net::numbers::{RewardRow, SteadySection, TimeSection, WithinSection, marked};
+use crate::ask::net::passage::PassageSection;
+use crate::ask::net::witnesses::{Witnesses, names};
 use crate::compile::Program;
 use crate::fold::{Exchangeable, Symmetry};
 use crate::net::Net;
-use crate::report::json::{Word, whole};
-use crate::report::method::ExactBy;
-use crate::report::number::count;
-use crate::report::passage::PassageSection;
-use crate::report::solve_numbers::{RewardRow, SteadySection, TimeSection, WithinSection, marked};
-use crate::report::summary::{NetSummary, Subject};
-use crate::report::witnesses::{Witnesses, names};
 use crate::sim::NotFolded;
 use crate::solve::{Coverability, ExploreError, Liveness, Pump, StateSpace, Unbounded, Verdicts};
 
@@ -176,11 +175,6 @@ impl ExchangedParts {
         let example = |class: &Exchangeable| class.places[0].iter().min().map(|&place| net.place(place).id.clone());
         let one = |class: &Exchangeable| Some(Self { parts: class.places.len(), example: example(class)? });
         symmetry.classes().iter().filter_map(one).collect()
-    }
-
-    /// Describes the parts.
-    pub(crate) fn words(&self) -> String {
-        format!("{} parts like the part of `{}`", count(self.parts as u128), self.example)
     }
 }
 
@@ -401,7 +395,7 @@ impl SolveReport {
 /// # Errors
 ///
 /// As [`explore`](crate::solve::explore).
-pub fn solve_report(
+pub(super) fn solve_report(
     space: &StateSpace,
     verdicts: Option<&Verdicts>,
     program: &Program,

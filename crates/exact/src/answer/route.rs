@@ -1,10 +1,11 @@
-//! The exact time to the dead marking: from all states, or from the parts of a schedule.
+//! The choice of an exact method: all states, the states of a net with fixed delays, or the parts of a schedule.
 
+use crate::answer::limits::SCHEDULE_STATES;
 use crate::answer::value::{AnswerError, grouped, with_phases};
-use crate::compile::{Program, compile};
+use crate::compile::{Program, compile, plan_schedule};
 use crate::net::Net;
 use crate::solve::{
-    CompletionTime, FEW_STATES, GridSettings, Incomplete, Limits, completion_time, explore, is_series_parallel,
+    CompletionTime, GridSettings, Incomplete, Limits, completion_time, explore, has_fixed_delays, is_series_parallel,
 };
 use crate::watch::Watch;
 
@@ -28,6 +29,8 @@ pub enum Route {
         /// Explains why the parts of a schedule are not used; none if that was not checked.
         no_parts: Option<String>,
     },
+    /// From the states of a net with fixed delays.
+    FixedDelays,
     /// From the parts of a schedule.
     Parts {
         /// The time to the dead marking.
@@ -42,8 +45,10 @@ pub enum Route {
 pub struct SolveRoute {
     /// The requested route.
     pub method: RouteMethod,
-    /// True if the question goes beyond the time to the dead marking, and so needs states.
-    pub needs_states: bool,
+    /// The request that goes beyond the time to the dead marking, and so needs states; none if the question has no such request.
+    pub needs_states: Option<&'static str>,
+    /// True if the Markov chain of the net itself is needed.
+    pub needs_chain: bool,
     /// Limits of the state space.
     pub limits: Limits,
     /// Grid of the times of a schedule.
@@ -57,14 +62,20 @@ impl SolveRoute {
     ///
     /// The parts were requested but cannot be solved, or the states cannot be explored.
     pub fn choose(&self, net: &Net, program: &Program, watch: &dyn Watch) -> Result<Route, AnswerError> {
-        match self.method {
-            RouteMethod::SeriesParallel => {
-                let time = Box::new(completion_time(program, &self.grid)?);
-                return Ok(Route::Parts { time, no_states: None });
+        let needs_states = self.needs_states.or(self.needs_chain.then_some("the Markov chain"));
+        if self.method == RouteMethod::SeriesParallel {
+            if let Some(what) = needs_states {
+                return Err(AnswerError::NeedsStates { what });
             }
-            RouteMethod::States => return Ok(Route::States { no_parts: None }),
-            RouteMethod::Auto if self.needs_states => return Ok(Route::States { no_parts: None }),
-            RouteMethod::Auto => {}
+            let time = Box::new(completion_time(program, &self.grid)?);
+            return Ok(Route::Parts { time, no_states: None });
+        }
+        let is_completion = needs_states.is_none() && plan_schedule(program).is_ok();
+        if !self.needs_chain && !is_completion && has_fixed_delays(program) {
+            return Ok(Route::FixedDelays);
+        }
+        if self.method == RouteMethod::States || needs_states.is_some() {
+            return Ok(Route::States { no_parts: None });
         }
         if let Err(error) = is_series_parallel(program) {
             return Ok(Route::States { no_parts: Some(error.to_string()) });
@@ -78,13 +89,13 @@ impl SolveRoute {
 }
 
 /// Returns the reason why the states of a schedule are not used; none if it has few states.
-pub(super) fn too_many(net: &Net, limits: Limits, watch: &dyn Watch) -> Result<Option<String>, AnswerError> {
+fn too_many(net: &Net, limits: Limits, watch: &dyn Watch) -> Result<Option<String>, AnswerError> {
     let net = match with_phases(net) {
         Ok(expanded) => expanded.net,
         Err(obstacles) => return Ok(obstacles.first().map(ToString::to_string)),
     };
     let program = compile(&net)?;
-    let states = limits.states.min(FEW_STATES);
+    let states = limits.states.min(SCHEDULE_STATES);
     let space = explore(&program, None, &Limits { states, ..limits }, watch)?;
     Ok(match space.stopped() {
         // after an interruption, the caller receives the states that were found so far

@@ -1,6 +1,6 @@
 //! The time from one set of markings to another in the long run.
 
-use crate::answer::AnswerError;
+use crate::answer::value::AnswerError;
 use crate::compile::{Code, Program};
 use crate::semantics::Fault;
 use crate::solve::{Chain, LinearSettings, StateSpace, steady_state};

@@ -1,14 +1,12 @@
 //! The states of a folded net, in which equal parts are counted and markings of exchangeable parts are canonical.
 
-use crate::answer::AnswerError;
+use crate::answer::limits::UNFOLDED_STATES;
+use crate::answer::value::AnswerError;
 use crate::compile::{Code, Program, compile};
 use crate::fold::{Folding, Keep, Symmetry};
 use crate::net::Net;
 use crate::solve::{Limits, StateSpace, explore, explore_canonical};
 use crate::watch::Watch;
-
-/// Number of states up to which a net is solved unfolded, even if it has equal parts.
-pub const FEW_STATES: u64 = 20_000;
 
 /// A folded net and its states.
 #[derive(Debug)]
@@ -48,7 +46,7 @@ impl CountedStates {
         if !symmetry.is_empty() {
             // unbounded growth is not detected in canonical markings, but is found early in the full
             // exploration
-            let few = Limits { states: limits.states.min(FEW_STATES), ..*limits };
+            let few = Limits { states: limits.states.min(UNFOLDED_STATES), ..*limits };
             if explore(&compile(net)?, None, &few, watch).is_err() {
                 return Ok(None);
             }

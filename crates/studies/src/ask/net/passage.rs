@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::json::Word;
-use crate::report::points::{CdfPoint, QUANTILES, QuantilePoint};
+use crate::ask::net::json::Word;
+use crate::ask::net::points::{CdfPoint, QUANTILES, QuantilePoint};
 use crate::solve::{
     CompletionTime, FixedDelayError, FixedDelayPassage, GridError, Passage, PassageError, PassageMoments,
 };
@@ -122,7 +122,7 @@ pub fn passage_section(
 /// # Errors
 ///
 /// The errors of [`FixedDelayPassage::cdf`] and [`FixedDelayPassage::quantile`], except too much work and a missing quantile.
-pub fn fixed_delay_section(
+pub(super) fn fixed_delay_section(
     goal: &str,
     states: usize,
     (probability, moments): (f64, Option<PassageMoments>),
@@ -212,10 +212,7 @@ pub fn completion_section(goal: &str, time: &CompletionTime, times: &[f64]) -> R
 
 /// Returns points of a distribution function at equal distances; nearly all of the distribution lies between `ends`.
 /// The line starts at 0, unless the function starts to rise much later. None if the time is always 0.
-pub(super) fn line<E>(
-    [low, high]: [f64; 2],
-    mut point: impl FnMut(f64) -> Result<CdfPoint, E>,
-) -> Result<Vec<CdfPoint>, E> {
+pub fn line<E>([low, high]: [f64; 2], mut point: impl FnMut(f64) -> Result<CdfPoint, E>) -> Result<Vec<CdfPoint>, E> {
     /// If the curve first rises after this share of `high`, the line does not start at 0.
     const LATE: f64 = 0.3;
     /// Margin on the time axis before the curve rises, and after it jumps, as a share of the drawn range.

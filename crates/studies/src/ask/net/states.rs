@@ -1,19 +1,18 @@
 //! The solution of a net from all its states.
 
-use crate::answer::{AnswerError, CountedStates, FEW_STATES, ResponseTime, can_stop};
+use crate::answer::{AnswerError, CountedStates, ResponseTime, UNFOLDED_STATES, can_stop, request};
+use crate::ask::net::names::Subject;
+use crate::ask::net::numbers::{
+    AverageSection, NumberRow, RewardRow, WithinSection, average_section, steady_section, time_section,
+};
+use crate::ask::net::passage::passage_section;
+use crate::ask::net::solved::{FoldedStates, MethodRow, SolveReport};
+use crate::ask::net::solved_net::{SolveSettings, SolvedNet, phases, report_of};
 use crate::compile::{Program, compile};
 use crate::fold::{Folding, Symmetry, fold_markings};
 use crate::net::Net;
-use crate::report::net_question::{Condition, NetGoal, NetQuestion};
-use crate::report::passage::passage_section;
-use crate::report::solve::{FoldedStates, MethodRow, SolveReport};
-use crate::report::solve_numbers::{
-    AverageSection, NumberRow, RewardRow, WithinSection, average_section, steady_section, time_section,
-};
-use crate::report::solved_net::{SolveSettings, SolvedNet, phases, report_of};
-use crate::report::summary::Subject;
 use crate::semantics::Fault;
-use crate::sim::NotFolded;
+use crate::sim::{Condition, Goal, NotFolded, Question};
 use crate::solve::{
     Averages, Chain, ExploreError, Limits, LinearSettings, PassageSettings, StateSpace, TransientSettings, UntilStates,
     Verdicts, expected, explore_canonical, passage, steady_state, transient,
@@ -23,7 +22,7 @@ use crate::watch::{Quiet, TimeLimit, Watch as _};
 /// A question about a net that is answered from states.
 #[derive(Clone, Copy)]
 pub(super) struct Solving<'a> {
-    pub(super) question: &'a NetQuestion,
+    pub(super) question: &'a Question,
     pub(super) settings: &'a SolveSettings,
     pub(super) watch: &'a TimeLimit<'a>,
 }
@@ -38,15 +37,15 @@ impl Solving<'_> {
         let folding = may_fold.then(|| fold_markings(&net, &self.question.keep(&net)));
         let mut not_folded = folding.as_ref().map(NotFolded::all).unwrap_or_default();
         let counted = folding.map_or(Ok(None), |folding| self.counted(folding, &net))?;
-        if let Some((counted, _)) = &counted {
+        if let Some((counted, ..)) = &counted {
             not_folded.retain(|parts| !counted.exchanges(&parts.example));
         }
-        if let Some((counted, folded)) = counted.as_ref().filter(|(_, all)| all.stand_for > FEW_STATES as f64) {
+        if let Some((counted, folded, question)) =
+            counted.as_ref().filter(|(_, all, _)| all.stand_for > UNFOLDED_STATES as f64)
+        {
             let CountedStates { folding, symmetry, program, space } = counted;
-            let question = self.question.folded(folding, &net);
             let subject = Subject::of(net.name(), program);
-            let (mut report, missing) =
-                Solving { question: &question, ..self }.states(space, program, symmetry, &subject)?;
+            let (mut report, missing) = Solving { question, ..self }.states(space, program, symmetry, &subject)?;
             (report.method, report.not_folded) = (method, not_folded);
             let report = report.unfolded(folding, folded.clone(), &net, space).without(&hidden);
             return Ok(SolvedNet { missing, ..SolvedNet::complete(report) });
@@ -64,7 +63,7 @@ impl Solving<'_> {
         let subject = Subject::of(net.name(), &program);
         let (mut report, missing) = self.states(&space, &program, &apart, &subject)?;
         (report.method, report.not_folded) = (method, not_folded);
-        report.folded = counted.filter(|(counted, _)| counted.space.stopped().is_none()).map(|(_, folded)| folded);
+        report.folded = counted.filter(|(counted, ..)| counted.space.stopped().is_none()).map(|(_, folded, _)| folded);
         let report = report.without(&hidden);
         Ok(SolvedNet { missing, states: Some((space, program)), ..SolvedNet::complete(report) })
     }
@@ -74,16 +73,20 @@ impl Solving<'_> {
         Limits { wall: self.watch.left(), ..self.settings.limits }
     }
 
-    /// Explores a folded net and counts the states that it stands for; returns `None` if it cannot replace the net.
-    fn counted(&self, folding: Folding, net: &Net) -> Result<Option<(CountedStates, FoldedStates)>, AnswerError> {
-        let folded = self.question.folded(&folding, net);
-        let keep = folded.keep(folding.net());
-        let from = folded.from.as_ref().map(|from| &from.code);
+    /// Explores a folded net and counts the states that it stands for, with the question about it; returns `None` if it cannot replace the net.
+    fn counted(
+        &self,
+        folding: Folding,
+        net: &Net,
+    ) -> Result<Option<(CountedStates, FoldedStates, Question)>, AnswerError> {
+        let Some(question) = self.question.folded(net, &folding) else { return Ok(None) };
+        let keep = question.keep(folding.net());
+        let from = question.from.as_ref().map(|from| &from.code);
         self.watch.counts("states");
         let found = CountedStates::explore(net, folding, &keep, from, &self.limits(), self.watch)?;
         Ok(found.map(|found| {
             let folded = FoldedStates::new(&found.folding, &found.symmetry, &found.space);
-            (found, folded)
+            (found, folded, question)
         }))
     }
 
@@ -133,9 +136,9 @@ impl Numbers<'_> {
         let dead_end = verdicts.recurrent.len() == self.space.dead().len();
         if let Some(from) = &question.from {
             self.response(report, from)?;
-        } else if question.marking().is_some() || question.is_until() {
+        } else if question.goal.code().is_some() || request::is_until(question) {
             self.until(report)?;
-        } else if question.goal == Some(NetGoal::Dead) || (dead_end && !question.steady) {
+        } else if question.goal == Goal::Dead || (dead_end && !question.steady) {
             self.passage(report, self.chain, &self.space.marked(self.space.dead()))?;
         }
         if question.steady && !self.space.dead().is_empty() {
@@ -149,7 +152,7 @@ impl Numbers<'_> {
 
     /// Computes the time from one set of markings to another in the long run.
     fn response(&self, report: &mut SolveReport, from: &Condition) -> Result<(), AnswerError> {
-        let goal = self.solving.question.marking().map(|goal| &goal.code);
+        let goal = self.solving.question.goal.code();
         let settings = LinearSettings::watched(self.watch);
         let ResponseTime { chain, targets } = ResponseTime::new(self.space, self.program, &from.code, goal, &settings)?;
         self.passage(report, &chain, &targets)
@@ -158,7 +161,7 @@ impl Numbers<'_> {
     fn passage(&self, report: &mut SolveReport, chain: &Chain, targets: &[bool]) -> Result<(), AnswerError> {
         let question = self.solving.question;
         let mut passage = passage(chain, targets, &PassageSettings::watched(self.watch))?;
-        report.passage = Some(passage_section(&question.words(), chain.states(), &mut passage, &question.at)?);
+        report.passage = Some(passage_section(&request::words(question), chain.states(), &mut passage, &question.at)?);
         Ok(())
     }
 
@@ -166,14 +169,14 @@ impl Numbers<'_> {
     /// rewards of a run.
     fn until(&self, report: &mut SolveReport) -> Result<(), AnswerError> {
         let question = self.solving.question;
-        let (until, limits) = (question.until(), self.solving.limits());
+        let (until, limits) = (request::until(question), self.solving.limits());
         let watch = self.solving.watch;
         watch.counts("states");
-        if let Some([from, to]) = question.within {
+        if let Some([from, to]) = question.within() {
             let exploration = (self.symmetry, &limits);
             let probability = until.probability(self.program, self.space, [from, to], exploration, watch)?;
             let to_s = Some(to).filter(|to| to.is_finite());
-            let goal = question.words();
+            let goal = request::words(question);
             report.within = Some(WithinSection { goal, from_s: from, to_s, probability, error: None });
             if question.rewards.is_empty() {
                 return Ok(());
@@ -188,7 +191,7 @@ impl Numbers<'_> {
 
     fn rewards(&self, report: &mut SolveReport, states: &UntilStates) -> Result<(), AnswerError> {
         let question = self.solving.question;
-        let to = question.within.map_or(f64::INFINITY, |[_, to]| to);
+        let to = question.within().map_or(f64::INFINITY, |[_, to]| to);
         for reward in &question.rewards {
             let value = states.gathered(reward.rate.as_ref(), &reward.impulses, to, self.watch)?;
             report.rewards.push(RewardRow { name: reward.name.clone(), value: Some(value).filter(|v| v.is_finite()) });
@@ -224,7 +227,7 @@ impl Numbers<'_> {
 
 /// Returns the averages over the states, and the requested measures.
 pub(super) fn with_measures(
-    question: &NetQuestion,
+    question: &Question,
     space: &StateSpace,
     program: &Program,
     probabilities: &[f64],

@@ -1,15 +1,15 @@
 //! The solution of a net with fixed delays.
 
-use crate::answer::AnswerError;
+use crate::answer::{AnswerError, request};
+use crate::ask::net::names::Subject;
+use crate::ask::net::numbers::{TimeSection, WithinSection, steady_section};
+use crate::ask::net::passage::fixed_delay_section;
+use crate::ask::net::solved::{Hidden, MethodRow, SolveReport};
+use crate::ask::net::solved_net::{SolveSettings, SolvedNet, hidden, report_of};
+use crate::ask::net::states::with_measures;
 use crate::compile::{Program, compile};
 use crate::net::Net;
-use crate::report::net_question::NetQuestion;
-use crate::report::passage::fixed_delay_section;
-use crate::report::solve::{Hidden, MethodRow, SolveReport};
-use crate::report::solve_numbers::{TimeSection, WithinSection, steady_section};
-use crate::report::solved_net::{SolveSettings, SolvedNet, hidden, report_of};
-use crate::report::solving_states::with_measures;
-use crate::report::summary::Subject;
+use crate::sim::{Goal, Question};
 use crate::solve::{
     FixedDelayError, FixedDelayStates, Limits, LinearSettings, TransientSettings, Until, expand_phases_except, is_fixed,
 };
@@ -20,7 +20,7 @@ pub(super) struct FixedDelayNet<'a> {
     name: &'a str,
     program: Program,
     hidden: Hidden,
-    question: &'a NetQuestion,
+    question: &'a Question,
     settings: &'a SolveSettings,
     watch: &'a TimeLimit<'a>,
 }
@@ -28,7 +28,7 @@ pub(super) struct FixedDelayNet<'a> {
 impl<'a> FixedDelayNet<'a> {
     pub(super) fn new(
         net: &'a Net,
-        question: &'a NetQuestion,
+        question: &'a Question,
         settings: &'a SolveSettings,
         watch: &'a TimeLimit<'a>,
     ) -> Result<Self, AnswerError> {
@@ -46,7 +46,7 @@ impl<'a> FixedDelayNet<'a> {
         let (mut report, verdicts) = report_of(&states.space, &states.program, &subject)?;
         report.method = MethodRow::fixed_delays();
         let ends = verdicts.is_some_and(|verdicts| verdicts.recurrent.len() == states.space.dead().len());
-        if self.question.goal.is_some() || (ends && !self.question.steady) {
+        if self.question.goal != Goal::Horizon || (ends && !self.question.steady) {
             self.until(&mut report)?;
         }
         let has_time = report.passage.is_some() || report.within.is_some() || !self.question.at.is_empty();
@@ -68,11 +68,11 @@ impl<'a> FixedDelayNet<'a> {
 
     /// Adds the time to the goal, or the probability of reaching it by a time.
     fn until(&self, report: &mut SolveReport) -> Result<(), FixedDelayError> {
-        let states = self.explore(self.question.until())?;
+        let states = self.explore(request::until(self.question))?;
         self.watch.counts("intervals");
-        let goal = self.question.words();
+        let goal = request::words(self.question);
         let linear = LinearSettings::watched(self.watch);
-        let to = match self.question.within {
+        let to = match self.question.within() {
             None => {
                 let moments = states.moments(&linear)?;
                 let mut time = states.passage(self.watch)?;
@@ -126,13 +126,12 @@ impl<'a> FixedDelayNet<'a> {
 }
 
 /// Returns the part of a question that nets with fixed delays do not support.
-fn unsupported(question: &NetQuestion) -> Option<&'static str> {
-    let late = question.within.is_some_and(|[from, _]| from > 0.0);
+fn unsupported(question: &Question) -> Option<&'static str> {
     // the ages of the delays at a later start are not known
     let requested = [
         (question.from.is_some(), "a time from one set of markings to another"),
         (!question.rewards.is_empty(), "a reward up to a goal"),
-        (late, "a first time above 0"),
+        (question.earliest > 0.0, "a first time above 0"),
     ];
     requested.into_iter().find(|(is, _)| *is).map(|(_, what)| what)
 }

@@ -1,16 +1,16 @@
 //! The solution of a net, from the question to a result that can be printed.
 
-use crate::answer::{AnswerError, Route, RouteMethod, SolveRoute};
-use crate::compile::{compile, plan_schedule};
+use crate::answer::{AnswerError, Route, SolveRoute, request};
+use crate::ask::net::fixed_delays::FixedDelayNet;
+use crate::ask::net::names::Subject;
+use crate::ask::net::passage::completion_section;
+use crate::ask::net::solved::{MethodRow, SolveReport};
+use crate::ask::net::solved_net::{SolveSettings, SolvedNet};
+use crate::ask::net::states::Solving;
+use crate::compile::compile;
 use crate::net::Net;
-use crate::report::net_question::NetQuestion;
-use crate::report::passage::completion_section;
-use crate::report::solve::{MethodRow, SolveReport};
-use crate::report::solved_net::{SolveSettings, SolvedNet};
-use crate::report::solving_fixed::FixedDelayNet;
-use crate::report::solving_states::Solving;
-use crate::report::summary::Subject;
-use crate::solve::{Limits, has_fixed_delays};
+use crate::sim::Question;
+use crate::solve::Limits;
 use crate::watch::{TimeLimit, Watch};
 
 /// Solves a net, as `tailspn solve` does: finds all its states, and the answers to the question. Erlang and hyperexponential
@@ -19,8 +19,9 @@ use crate::watch::{TimeLimit, Watch};
 ///
 /// ```
 /// use tailspn_engine::net::{NetBuilder, Timing};
+/// use tailspn_engine::sim::Question;
 /// use tailspn_engine::watch::Unwatched;
-/// use tailspn_report::report::{Condition, NetGoal, NetQuestion, Report as _, SolveSettings, solve_net};
+/// use tailspn_studies::ask::net::{SolveSettings, solve_net};
 ///
 /// let mut b = NetBuilder::new("stage");
 /// let (open, done) = (b.place("open", 1), b.place("done", 0));
@@ -29,11 +30,9 @@ use crate::watch::{TimeLimit, Watch};
 /// b.output(work, done, 1.0);
 /// let net = b.build().unwrap();
 ///
-/// let goal = NetGoal::Marking(Condition::new(&net, "#(done) = 1").unwrap());
-/// let question = NetQuestion { goal: Some(goal), ..NetQuestion::default() };
+/// let question = Question::until(&net, "#(done) = 1").unwrap();
 /// let solved = solve_net(&net, &question, &SolveSettings::default(), &Unwatched).unwrap();
 /// assert_eq!(solved.report.passage.as_ref().unwrap().mean_s, Some(2.0));
-/// println!("{}", solved.report.document().text());
 /// ```
 ///
 /// # Errors
@@ -42,32 +41,25 @@ use crate::watch::{TimeLimit, Watch};
 /// the result is returned with the reason in [`SolvedNet::missing`].
 pub fn solve_net(
     net: &Net,
-    question: &NetQuestion,
+    question: &Question,
     settings: &SolveSettings,
     watch: &dyn Watch,
 ) -> Result<SolvedNet, AnswerError> {
-    question.check()?;
+    request::check(question)?;
     let time = TimeLimit::new(watch, settings.limits.wall);
     let program = compile(net)?;
-    let by_parts = settings.method == RouteMethod::SeriesParallel;
-    let beyond = question.beyond_completion().or(settings.chain.then_some("the Markov chain"));
-    if let Some(what) = beyond.filter(|_| by_parts) {
-        return Err(AnswerError::NeedsStates { what });
-    }
-    let is_schedule = || beyond.is_none() && plan_schedule(&program).is_ok();
-    if has_fixed_delays(&program) && !by_parts && !settings.chain && !is_schedule() {
-        return FixedDelayNet::new(net, question, settings, &time)?.solve();
-    }
     let SolveSettings { method, grid, limits, .. } = settings.clone();
     let limits = Limits { wall: time.left(), ..limits };
-    let route = SolveRoute { method, needs_states: beyond.is_some(), limits, grid };
+    let needs_states = request::beyond_completion(question);
+    let route = SolveRoute { method, needs_states, needs_chain: settings.chain, limits, grid };
     time.counts("states");
     match route.choose(net, &program, &time)? {
+        Route::FixedDelays => FixedDelayNet::new(net, question, settings, &time)?.solve(),
         Route::States { no_parts } => {
             Solving { question, settings, watch: &time }.solve(net, program, MethodRow::states(no_parts))
         }
         Route::Parts { time, no_states } => {
-            let section = completion_section(&question.words(), &time, &question.at)?;
+            let section = completion_section(&request::words(question), &time, &question.at)?;
             let why = no_states.map_or_else(
                 || "--method series-parallel".to_owned(),
                 |many| format!("{many}; `--method states` explores them"),

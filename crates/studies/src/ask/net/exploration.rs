@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ask::net::json::{Word, whole};
+use crate::ask::net::names::{NetSummary, Subject};
+use crate::ask::net::numbers::marked_places;
+use crate::ask::net::solved::{DeadMarkings, LivenessRow, MarkingBound, UnboundedRow, VerdictRow};
+use crate::ask::net::witnesses::names;
 use crate::compile::Program;
-use crate::report::json::{Word, whole};
-use crate::report::solve::{DeadMarkings, LivenessRow, MarkingBound, UnboundedRow, VerdictRow};
-use crate::report::solve_numbers::marked_places;
-use crate::report::summary::{NetSummary, Subject};
-use crate::report::witnesses::names;
 use crate::solve::{Checked, Coverability, Evidence, Formula, Liveness, MarkingGraph, Priorities, Unbounded, Verdicts};
 
 /// All results of the exploration of a net without time.
@@ -125,7 +125,7 @@ impl ExplorationReport {
 }
 
 /// Reports on the markings of a net without time, with a firing sequence for each verdict.
-pub fn exploration_report(
+pub(super) fn exploration_report(
     graph: &MarkingGraph,
     priorities: Priorities,
     verdicts: Option<&Verdicts>,

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use crate::answer::value::AnswerError;
 use crate::compile::Program;
 use crate::net::{LookupError, Net, PlaceKey, TransitionKey};
-use crate::solve::averages::Averages;
-use crate::solve::reward::expected;
-use crate::solve::solution_error::SolutionError;
-use crate::solve::space::StateSpace;
+use crate::solve::Averages;
+use crate::solve::StateSpace;
+use crate::solve::expected;
 
 /// The states of a net, with its delays as phases.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ pub struct AverageResult {
 }
 
 impl AverageResult {
-    pub(super) fn of(net: &Net, found: &Arc<Explored>, probabilities: Vec<f64>) -> Result<Self, SolutionError> {
+    pub(super) fn of(net: &Net, found: &Arc<Explored>, probabilities: Vec<f64>) -> Result<Self, AnswerError> {
         let averages = found.space.averages(&found.program, &probabilities)?;
         Ok(Self::new(net, found, averages, probabilities))
     }
@@ -82,7 +82,7 @@ impl AverageResult {
     /// # Errors
     ///
     /// An invalid expression, or an expression that has no finite value in a state.
-    pub fn mean_of(&self, expression: &str) -> Result<f64, SolutionError> {
+    pub fn mean_of(&self, expression: &str) -> Result<f64, AnswerError> {
         let values = self.found.space.values(&self.found.net.code(expression)?, &format!("`{expression}`"))?;
         Ok(expected(&self.probabilities, &values))
     }

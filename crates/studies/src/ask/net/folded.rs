@@ -1,10 +1,10 @@
 //! Results from the states of a folded net, in terms of the original net.
 
+use crate::ask::net::names::NetSummary;
+use crate::ask::net::numbers::{AverageSection, DistributionRow, NumberRow};
+use crate::ask::net::solved::{ExchangedParts, FoldedStates, LivenessRow, MarkingBound, SolveReport, VerdictRow};
 use crate::fold::{FoldedPlace, Folding, Replay, Symmetry};
 use crate::net::{Net, PlaceId, TransitionId};
-use crate::report::solve::{ExchangedParts, FoldedStates, LivenessRow, MarkingBound, SolveReport, VerdictRow};
-use crate::report::solve_numbers::{AverageSection, DistributionRow, NumberRow};
-use crate::report::summary::NetSummary;
 use crate::solve::{Liveness, StateSpace};
 
 /// Maximum number of dead markings that are each listed as a recurrent class.

@@ -1,16 +1,16 @@
 //! The settings and the result of the solution of a net.
 
 use crate::answer::{AnswerError, RouteMethod, with_phases};
+use crate::ask::net::names::Subject;
+use crate::ask::net::solved::{Hidden, SolveReport, solve_report};
 use crate::compile::Program;
 use crate::net::Net;
-use crate::report::solve::{Hidden, SolveReport, solve_report};
-use crate::report::summary::Subject;
 use crate::solve::{
     Coverability, Expanded, ExploreError, GridSettings, Limits, StateSpace, Unbounded, Verdicts, coverability,
 };
 
 /// Maximum number of markings of a coverability graph.
-pub const MOST_COVERED: usize = 20_000;
+pub(super) const MOST_COVERED: usize = 20_000;
 
 /// The method and the limits of the solution of a net.
 #[derive(Clone, Debug)]

@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
 use tailspn_common::explain::{ErrorKind, Explain};
 
 use crate::Problems;
 use crate::compile::{CompileError, Program};
+use crate::net::expr::ExprError;
 use crate::net::{Delay, Net, Timing};
 use crate::semantics::Fault;
 use crate::sim::{FoldedParts, NotFolded};
@@ -16,21 +18,30 @@ use crate::solve::{
 };
 use crate::watch::{Unwatched, Watch};
 
-/// Methods that give exact answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExactMethod {
+/// An exact method.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ExactBy {
     /// The Markov chain of all states.
+    #[default]
     States,
-    /// The parts of a schedule of delays in series and in parallel.
+    /// The states at the starts of fixed delays.
+    FixedDelays,
+    /// The parts of a schedule in series and in parallel, with guaranteed bounds.
     SeriesParallel,
+    /// A formula for the job time.
+    Formula,
 }
 
-impl ExactMethod {
-    /// Name of the method in results.
+impl ExactBy {
+    /// Returns the word in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::States => "states",
+            Self::FixedDelays => "fixed-delays",
             Self::SeriesParallel => "series-parallel",
+            Self::Formula => "formula",
         }
     }
 }
@@ -69,6 +80,9 @@ pub enum AnswerError {
     /// A net that does not compile.
     #[error(transparent)]
     Compile(#[from] CompileError),
+    /// An expression that does not fit the net.
+    #[error(transparent)]
+    Expression(#[from] ExprError),
     /// States that cannot be explored.
     #[error(transparent)]
     Explore(#[from] ExploreError),
@@ -199,7 +213,7 @@ pub fn time_to<'a>(space: &'a StateSpace, targets: &[bool], watch: &'a dyn Watch
 #[derive(Debug)]
 pub struct ExactAnswer {
     /// The method.
-    pub method: ExactMethod,
+    pub method: ExactBy,
     /// Number of states used; none if the method uses no states.
     pub states: Option<usize>,
     /// The time to the goal.
@@ -219,7 +233,7 @@ pub struct ExactAnswer {
 }
 
 impl ExactAnswer {
-    pub(super) fn empty(method: ExactMethod, states: Option<usize>) -> Self {
+    pub(super) fn empty(method: ExactBy, states: Option<usize>) -> Self {
         Self {
             method,
             states,

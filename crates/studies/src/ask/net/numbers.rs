@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::ask::net::json::Word;
 use crate::compile::Program;
-use crate::report::json::Word;
 use crate::solve::{Averages, LinearOutcome, StateSpace, Steady, Transient};
 
 /// Maximum number of states that are listed one by one.
@@ -119,7 +119,7 @@ pub struct TimeSection {
 }
 
 /// Averages with their names; `measures` are means of requested expressions.
-pub fn average_section(program: &Program, averages: &Averages, measures: Vec<NumberRow>) -> AverageSection {
+pub(super) fn average_section(program: &Program, averages: &Averages, measures: Vec<NumberRow>) -> AverageSection {
     let classes = program.classes();
     let counter = |i: usize| match classes {
         1 => program.place_names[i].to_owned(),
@@ -143,7 +143,7 @@ pub fn average_section(program: &Program, averages: &Averages, measures: Vec<Num
 }
 
 /// Returns the section on the long run.
-pub fn steady_section(
+pub(super) fn steady_section(
     space: &StateSpace,
     program: &Program,
     steady: &Steady,
@@ -179,7 +179,7 @@ fn states(space: &StateSpace, program: &Program, probabilities: &[f64]) -> Vec<S
 }
 
 /// Returns the section on a given time.
-pub fn time_section(transient: &Transient, at: usize, averages: AverageSection) -> TimeSection {
+pub(super) fn time_section(transient: &Transient, at: usize, averages: AverageSection) -> TimeSection {
     TimeSection { time_s: transient.times[at], error: transient.error, averages }
 }
 

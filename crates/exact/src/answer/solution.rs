@@ -6,30 +6,22 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::compile::{Code, Program, compile, lower};
-use crate::fold::{Keep, Symmetry, fold_markings};
-use crate::net::expr::{Expr, ExprError};
-use crate::net::{Delay, Net, Timing};
-use crate::solve::average_result::{AverageResult, Explored};
-use crate::solve::explore_error::Incomplete;
-use crate::solve::fixed_delays::{FixedDelayError, FixedDelayStates, is_fixed};
-use crate::solve::grid::GridSettings;
-use crate::solve::linear::LinearSettings;
-use crate::solve::passage::{PassageSettings, passage_of};
-use crate::solve::passage_result::{FixedDelayTime, Method, PassageResult};
-use crate::solve::phases::{expand_phases, expand_phases_except};
-use crate::solve::reach::{Limits, explore};
-use crate::solve::series_parallel::{completion_time, is_series_parallel};
-use crate::solve::solution_error::SolutionError;
-use crate::solve::space::StateSpace;
-use crate::solve::steady::steady_state;
-use crate::solve::transient::{TransientSettings, transient};
-use crate::solve::until::{Until, UntilStates};
-use crate::solve::verdict::Verdicts;
+use crate::answer::average_result::{AverageResult, Explored};
+use crate::answer::passage_result::{FixedDelayTime, Method, PassageResult};
+use crate::answer::request::{beyond_completion, until};
+use crate::answer::route::{Route, SolveRoute};
+use crate::answer::value::{AnswerError, can_stop, with_phases};
+use crate::compile::{Program, compile};
+use crate::fold::Symmetry;
+use crate::net::Net;
+use crate::net::expr::ExprError;
+use crate::sim::{Condition, Goal, Prepared, Question, Reward};
+use crate::solve::{
+    FixedDelayError, FixedDelayStates, Limits, LinearSettings, PassageSettings, StateSpace, TransientSettings, Until,
+    UntilStates, Verdicts, expand_phases_except, explore, has_fixed_delays, is_fixed, passage_of, steady_state,
+    transient,
+};
 use crate::watch::{Unwatched, Watch};
-
-/// Maximum number of states of a schedule that is solved by its states; larger schedules are solved by their parts.
-pub const FEW_STATES: u64 = 10_000;
 
 /// Adds exact solutions to nets.
 pub trait Solve {
@@ -37,7 +29,7 @@ pub trait Solve {
     ///
     /// ```
     /// use tailspn_engine::net::{NetBuilder, Timing};
-    /// use tailspn_exact::solve::Solve;
+    /// use tailspn_exact::answer::Solve;
     ///
     /// let mut b = NetBuilder::new("two stages of 1 s each");
     /// let (a, half, done) = (b.place("a", 1), b.place("half", 0), b.place("done", 0));
@@ -57,7 +49,8 @@ pub trait Solve {
 
 impl Solve for Net {
     fn solution(&self) -> Solution<'_> {
-        Solution { net: self, goal: None, avoid: None, limits: Limits::default(), fold: true, watch: &Unwatched }
+        let (question, limits) = (Question::default(), Limits::default());
+        Solution { net: self, question, limits, fold: true, watch: &Unwatched }
     }
 }
 
@@ -69,8 +62,7 @@ impl Solve for Net {
 #[must_use = "a solution computes nothing until one of its questions is called"]
 pub struct Solution<'a> {
     net: &'a Net,
-    goal: Option<&'a str>,
-    avoid: Option<&'a str>,
+    question: Question,
     limits: Limits,
     fold: bool,
     watch: &'a dyn Watch,
@@ -82,9 +74,8 @@ impl<'a> Solution<'a> {
     /// # Errors
     ///
     /// An invalid expression.
-    pub fn until(mut self, goal: &'a str) -> Result<Self, ExprError> {
-        self.net.expression(goal)?;
-        self.goal = Some(goal);
+    pub fn until(mut self, goal: &str) -> Result<Self, ExprError> {
+        self.question.goal = Goal::marking(self.net, goal)?;
         Ok(self)
     }
 
@@ -93,9 +84,8 @@ impl<'a> Solution<'a> {
     /// # Errors
     ///
     /// An invalid expression.
-    pub fn avoid(mut self, markings: &'a str) -> Result<Self, ExprError> {
-        self.net.expression(markings)?;
-        self.avoid = Some(markings);
+    pub fn avoid(mut self, markings: &str) -> Result<Self, ExprError> {
+        self.question.avoid = Some(Condition::new(self.net, markings)?);
         Ok(self)
     }
 
@@ -137,22 +127,23 @@ impl<'a> Solution<'a> {
     /// # Errors
     ///
     /// The net cannot be compiled, expanded to phases or explored within the limits.
-    pub fn passage(self) -> Result<PassageResult<'a>, SolutionError> {
-        if self.goal.or(self.avoid).is_none() {
-            let program = compile(self.net)?;
-            if is_series_parallel(&program).is_ok() && self.has_many_states() {
-                let time = completion_time(&program, &GridSettings::default())?;
-                return Ok(PassageResult(Method::Parts(Box::new(time))));
+    pub fn passage(self) -> Result<PassageResult<'a>, AnswerError> {
+        let program = compile(self.net)?;
+        let needs_states = beyond_completion(&self.question);
+        let route = SolveRoute { needs_states, limits: self.limits, ..SolveRoute::default() };
+        match route.choose(self.net, &program, self.watch)? {
+            Route::Parts { time, .. } => Ok(PassageResult(Method::Parts(time))),
+            Route::FixedDelays => {
+                let (_, states) = self.find_fixed(until(&self.question))?;
+                Ok(PassageResult(Method::FixedDelays(Box::new(FixedDelayTime::new(states, self.watch)?))))
+            }
+            Route::States { .. } => {
+                let UntilStates { space, targets, .. } = self.find_until(&self.question)?.0;
+                space.complete()?;
+                let (chain, settings) = (Cow::Owned(space.into_chain()), PassageSettings::watched(self.watch));
+                Ok(PassageResult(Method::States(Box::new(passage_of(chain, &targets, &settings)?))))
             }
         }
-        if let Some((_, states)) = self.find_fixed(self.ends())? {
-            let time = FixedDelayTime::new(states, self.watch)?;
-            return Ok(PassageResult(Method::FixedDelays(Box::new(time))));
-        }
-        let UntilStates { space, targets, .. } = self.find_until(None)?.0;
-        space.complete()?;
-        let chain = Cow::Owned(space.into_chain());
-        Ok(PassageResult(Method::States(Box::new(passage_of(chain, &targets, &PassageSettings::watched(self.watch))?))))
     }
 
     /// Returns the probability that the goal holds at some time \[s\] from `from` to `to`, which may be infinite, and that no marking to
@@ -162,22 +153,21 @@ impl<'a> Solution<'a> {
     ///
     /// A `from` above 0 for a net with deterministic or empirical delays, or if a condition holds in a vanishing marking; otherwise as
     /// [`Self::passage`].
-    pub fn probability_between(self, from: f64, to: f64) -> Result<f64, SolutionError> {
-        if from > 0.0 && self.has_fixed_delays() {
-            return Err(FixedDelayError::Unsupported { question: "a first time above 0" }.into());
-        }
-        if let Some((_, states)) = self.find_fixed(self.ends())? {
+    pub fn probability_between(self, from: f64, to: f64) -> Result<f64, AnswerError> {
+        if self.has_fixed_delays()? {
+            if from > 0.0 {
+                return Err(FixedDelayError::Unsupported { question: "a first time above 0" }.into());
+            }
+            let (_, states) = self.find_fixed(until(&self.question))?;
             let ever = || Ok(states.moments(&LinearSettings::watched(self.watch))?.0);
             return if to.is_finite() { Ok(states.passage(self.watch)?.cdf(to)?) } else { ever() };
         }
         if from <= 0.0 {
-            return Ok(self.find_until(None)?.0.probability(to, self.watch)?);
+            return Ok(self.find_until(&self.question)?.0.probability(to, self.watch)?);
         }
         let found = self.find()?;
-        let [goal, avoid] = codes(&found.net, self.ends())?;
-        let until = Until { goal: goal.as_ref(), avoid: avoid.as_ref() };
         let exploration = (&Symmetry::default(), &self.limits);
-        Ok(until.probability(&found.program, &found.space, [from, to], exploration, self.watch)?)
+        Ok(until(&self.question).probability(&found.program, &found.space, [from, to], exploration, self.watch)?)
     }
 
     /// Returns the mean reward of a run up to its goal, which gathers `rate` per second, such as `#(busy)`. Infinite if a run may never end:
@@ -186,12 +176,13 @@ impl<'a> Solution<'a> {
     /// # Errors
     ///
     /// An invalid expression, a net with deterministic or empirical delays; otherwise as [`Self::passage`].
-    pub fn reward(self, rate: &str) -> Result<f64, SolutionError> {
-        if self.has_fixed_delays() {
+    pub fn reward(self, rate: &str) -> Result<f64, AnswerError> {
+        if self.has_fixed_delays()? {
             return Err(FixedDelayError::Unsupported { question: "a reward up to a goal" }.into());
         }
-        let (states, rate) = self.find_until(Some(rate))?;
-        Ok(states.gathered(rate.as_ref(), &[], f64::INFINITY, self.watch)?)
+        let reward = Reward { name: rate.to_owned(), rate: Some(self.net.code(rate)?), impulses: Vec::new() };
+        let (states, question) = self.find_until(&Question { rewards: vec![reward], ..self.question.clone() })?;
+        Ok(states.gathered(question.rewards[0].rate.as_ref(), &[], f64::INFINITY, self.watch)?)
     }
 
     /// Returns averages in the long run.
@@ -200,20 +191,21 @@ impl<'a> Solution<'a> {
     ///
     /// A net that can reach a dead marking, or a net that cannot be compiled, expanded to phases or explored
     /// within the limits.
-    pub fn steady_state(self) -> Result<AverageResult, SolutionError> {
+    pub fn steady_state(self) -> Result<AverageResult, AnswerError> {
         let linear = LinearSettings::watched(self.watch);
-        let lives = |space: &StateSpace| match space.dead().len() {
-            0 => Ok(()),
-            dead => Err(SolutionError::Dead { dead }),
+        let lives = |space: &StateSpace, program: &Program| match space.dead() {
+            [] => Ok(()),
+            _ => Err(can_stop(space, program)),
         };
-        if let Some((net, states)) = self.find_fixed([None; 2])? {
-            lives(&states.space)?;
+        if self.has_fixed_delays()? {
+            let (net, states) = self.find_fixed(Until::default())?;
+            lives(&states.space, &states.program)?;
             let found = states.steady(&linear, &TransientSettings::watched(self.watch))?;
             let averages = states.steady_averages(&found)?;
             return Ok(AverageResult::new(self.net, &explored(net, states), averages, found.steady.probabilities));
         }
         let found = Arc::new(self.find()?);
-        lives(&found.space)?;
+        lives(&found.space, &found.program)?;
         let steady = steady_state(found.space.complete()?, &linear)?;
         AverageResult::of(self.net, &found, steady.probabilities)
     }
@@ -224,8 +216,9 @@ impl<'a> Solution<'a> {
     ///
     /// A negative time, a time that is too large for the rates of the net, or a net that cannot be compiled, expanded to
     /// phases or explored within the limits.
-    pub fn at(self, times: &[f64]) -> Result<Vec<AverageResult>, SolutionError> {
-        if let Some((net, states)) = self.find_fixed([None; 2])? {
+    pub fn at(self, times: &[f64]) -> Result<Vec<AverageResult>, AnswerError> {
+        if self.has_fixed_delays()? {
+            let (net, states) = self.find_fixed(Until::default())?;
             let found = states.at(times, self.watch)?;
             let averages = (0..times.len()).map(|at| states.averages(&found, at)).collect::<Result<Vec<_>, _>>()?;
             let (all, states) = (averages.into_iter().zip(found.probabilities), explored(net, states));
@@ -243,7 +236,7 @@ impl<'a> Solution<'a> {
     /// # Errors
     ///
     /// The net cannot be compiled, expanded to phases or explored within the limits.
-    pub fn states(self) -> Result<StateResult, SolutionError> {
+    pub fn states(self) -> Result<StateResult, AnswerError> {
         let Explored { program, space, .. } = self.find()?;
         space.complete()?;
         let verdicts = space.verdicts(&program)?;
@@ -251,91 +244,46 @@ impl<'a> Solution<'a> {
     }
 
     /// Explores the net with its delays as phases.
-    fn find(&self) -> Result<Explored, SolutionError> {
-        let net = self.phases()?.into_owned();
+    fn find(&self) -> Result<Explored, AnswerError> {
+        let net = with_phases(self.net)?.net;
         let program = compile(&net)?;
         let space = explore(&program, None, &self.limits, self.watch)?;
         Ok(Explored { net, program, space })
     }
 
-    /// Returns the goal and the markings to avoid.
-    fn ends(&self) -> [Option<&'a str>; 2] {
-        [self.goal, self.avoid]
-    }
-
-    /// Returns the net with its delays as phases.
-    fn phases(&self) -> Result<Cow<'a, Net>, SolutionError> {
-        let is_general = |timing: &Timing| matches!(timing, Timing::Timed { delay: Delay::General(_), .. });
-        let general = self.net.transitions().iter().any(|transition| is_general(&transition.timing));
-        Ok(if general { Cow::Owned(expand_phases(self.net)?.net) } else { Cow::Borrowed(self.net) })
-    }
-
     /// Returns true if the net has deterministic or empirical delays.
-    fn has_fixed_delays(&self) -> bool {
-        let fixed =
-            |timing: &Timing| matches!(timing, Timing::Timed { delay: Delay::General(law), .. } if is_fixed(law));
-        self.net.transitions().iter().any(|transition| fixed(&transition.timing))
+    fn has_fixed_delays(&self) -> Result<bool, AnswerError> {
+        Ok(has_fixed_delays(&compile(self.net)?))
     }
 
-    /// Explores a net with fixed delays up to a goal and markings to avoid; `None` if it has no such delays.
-    fn find_fixed(&self, ends: [Option<&str>; 2]) -> Result<Option<(Net, FixedDelayStates)>, SolutionError> {
-        if !self.has_fixed_delays() {
-            return Ok(None);
-        }
+    /// Explores a net with fixed delays up to the ends of its runs.
+    fn find_fixed(&self, until: Until<'_>) -> Result<(Net, FixedDelayStates), AnswerError> {
         let net = expand_phases_except(self.net, is_fixed)?.net;
-        let [goal, avoid] = codes(&net, ends)?;
-        let until = Until { goal: goal.as_ref(), avoid: avoid.as_ref() };
         let states = FixedDelayStates::explore(&compile(&net)?, until, &self.limits, self.watch)?;
-        Ok(Some((net, states)))
+        Ok((net, states))
     }
 
-    /// Explores the net up to its goal and the markings to avoid, and returns the code of `reward`; replicas that these do not
-    /// distinguish are counted.
-    fn find_until(&self, reward: Option<&str>) -> Result<(UntilStates, Option<Code>), SolutionError> {
-        let net = self.phases()?;
-        let texts = [self.goal, self.avoid, reward];
-        let expressions = texts.into_iter().map(|text| text.map(|text| net.expression(text)).transpose());
-        let mut expressions: Vec<Option<Expr>> = expressions.collect::<Result<_, _>>()?;
-        let keep = Keep { expressions: expressions.iter().flatten().cloned().collect(), ..Keep::default() };
-        let folding = self.fold.then(|| fold_markings(&net, &keep));
-        let net = folding.as_ref().map_or(&*net, |folding| folding.net());
-        if let Some(folding) = &folding {
-            for expression in expressions.iter_mut().flatten() {
-                *expression = folding.expression(expression).unwrap_or_else(|| expression.clone());
-            }
-        }
-        let mut codes = expressions.iter().map(|expression| Some(lower(net, expression.as_ref()?)));
-        let [goal, avoid, reward] = std::array::from_fn(|_| codes.next().flatten());
-        let until = Until { goal: goal.as_ref(), avoid: avoid.as_ref() };
-        Ok((until.explore(&compile(net)?, &Symmetry::default(), &self.limits, self.watch)?, reward))
-    }
-
-    /// Returns true if the net has many states, or if it has no states because phases cannot represent a delay.
-    fn has_many_states(&self) -> bool {
-        let states = FEW_STATES.min(self.limits.states);
-        let few = Self { limits: Limits { states, ..self.limits }, ..self.clone() };
-        match few.find() {
-            Ok(found) => matches!(found.space.stopped(), Some(Incomplete::States { .. })),
-            Err(error) => matches!(error, SolutionError::Phases(_)),
-        }
+    /// Explores the net up to the ends of a question, and returns the question about what was explored: replicas that the question
+    /// does not distinguish are counted.
+    fn find_until(&self, question: &Question) -> Result<(UntilStates, Question), AnswerError> {
+        let net = with_phases(self.net)?.net;
+        let prepared =
+            if self.fold { Prepared::for_states(&net, question) } else { Prepared::new(&net, question, false) }?;
+        let states = until(&prepared.question);
+        let states = states.explore(&prepared.program, &Symmetry::default(), &self.limits, self.watch)?;
+        Ok((states, prepared.question))
     }
 }
 
 impl std::fmt::Debug for Solution<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { net, goal, limits, .. } = self;
+        let Self { net, question, limits, .. } = self;
         f.debug_struct("Solution")
             .field("net", &net.name())
-            .field("goal", goal)
+            .field("question", question)
             .field("limits", limits)
             .finish_non_exhaustive()
     }
-}
-
-/// Returns the codes of a goal and of markings to avoid.
-fn codes(net: &Net, [goal, avoid]: [Option<&str>; 2]) -> Result<[Option<Code>; 2], ExprError> {
-    let code = |text: Option<&str>| text.map(|text| Ok(lower(net, &net.expression(text)?))).transpose();
-    Ok([code(goal)?, code(avoid)?])
 }
 
 /// The states of a net with fixed delays, for averages.
@@ -392,7 +340,7 @@ impl StateResult {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::net::{Law, NetBuilder};
+    use crate::net::{Law, NetBuilder, Timing};
 
     const FAILS: f64 = 0.5;
     const ENDS: f64 = 1.5;
@@ -491,7 +439,7 @@ mod tests {
         assert_close(asked().probability_between(0.0, 3.1).unwrap(), f64::exp(-1.2));
         assert_close(asked().probability_between(0.0, f64::INFINITY).unwrap(), f64::exp(-1.2));
         for error in [asked().probability_between(1.0, 2.0).unwrap_err(), asked().reward("1").unwrap_err()] {
-            assert!(matches!(error, SolutionError::FixedDelays(FixedDelayError::Unsupported { .. })), "{error}");
+            assert!(matches!(error, AnswerError::FixedDelays(FixedDelayError::Unsupported { .. })), "{error}");
         }
     }
 }

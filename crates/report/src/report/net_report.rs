@@ -1,0 +1,86 @@
+//! The report of an answer to a question about a net.
+
+use crate::answer::{AnswerError, ExactAnswer};
+use crate::ask::net::NetAnswer;
+use crate::net::Net;
+use crate::report::answer::{exact_report, exact_steady_report};
+use crate::report::simulated::{NetNames, ReportSimulation as _};
+use crate::report::steady::SteadyReport;
+use crate::report::summary::SimulationReport;
+use crate::sim::Question;
+use crate::watch::Watch;
+
+/// The report of an answer to a question about a net.
+#[derive(Clone, Debug)]
+pub enum NetReport {
+    /// Of replications, or of exact numbers in their place.
+    Replications(Box<SimulationReport>),
+    /// Of the long run.
+    LongRuns(Box<SteadyReport>),
+}
+
+impl NetReport {
+    /// Returns the report of an answer, as `tailspn simulate` prints it. Exact numbers have the confidence level `level`; `watch` may stop
+    /// the computation of an exact distribution.
+    ///
+    /// ```
+    /// use tailspn_engine::net::{NetBuilder, Timing};
+    /// use tailspn_engine::sim::Question;
+    /// use tailspn_engine::watch::Unwatched;
+    /// use tailspn_report::report::NetReport;
+    /// use tailspn_studies::ask::net::{AnswerBy, NetSettings, answer};
+    ///
+    /// let mut b = NetBuilder::new("task");
+    /// let (open, done) = (b.place("open", 1), b.place("done", 0));
+    /// let work = b.transition("work", Timing::exponential(0.5));
+    /// b.input(open, work, 1.0);
+    /// b.output(work, done, 1.0);
+    /// let net = b.build().unwrap();
+    ///
+    /// let settings = NetSettings { by: AnswerBy::Exact, ..NetSettings::default() };
+    /// let question = Question::default();
+    /// let answer = answer(&net, &question, &settings, &Unwatched).unwrap();
+    /// match NetReport::new(&net, &question, &answer, settings.level, &Unwatched).unwrap() {
+    ///     NetReport::Replications(report) => assert_eq!(report.passage_time.unwrap().mean.value, 2.0),
+    ///     NetReport::LongRuns(_) => unreachable!("the question is not about the long run"),
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// An exact time to the goal that cannot be solved.
+    pub fn new(
+        net: &Net,
+        question: &Question,
+        answer: &NetAnswer,
+        level: f64,
+        watch: &dyn Watch,
+    ) -> Result<Self, AnswerError> {
+        Ok(match answer {
+            NetAnswer::Replications(result, choice) => {
+                let report = SimulationReport { method: choice.into(), ..result.report() };
+                Self::Replications(Box::new(report))
+            }
+            NetAnswer::LongRuns(result, choice) => {
+                Self::LongRuns(Box::new(SteadyReport { method: choice.into(), ..result.report() }))
+            }
+            NetAnswer::Exact(answer) => Self::exact(net, question, answer, level, watch)?,
+        })
+    }
+
+    fn exact(
+        net: &Net,
+        question: &Question,
+        answer: &ExactAnswer,
+        level: f64,
+        watch: &dyn Watch,
+    ) -> Result<Self, AnswerError> {
+        let names = NetNames::of(net);
+        let subject = names.subject(net.name());
+        Ok(if question.steady {
+            Self::LongRuns(Box::new(exact_steady_report(answer, question, &subject, level)))
+        } else {
+            Self::Replications(Box::new(exact_report(answer, question, &subject, level, watch)?))
+        })
+    }
+}
