@@ -3,13 +3,14 @@
 
 use std::time::Duration;
 
-use tailspn::report::{BenchAdapter, BenchBound, BenchReport, BenchRow, BenchSpeed, BenchTimes, plain};
+use tailspn::report::{Answer, BenchAdapter, BenchBound, BenchReport, BenchRow, BenchSpeed, BenchTimes, plain};
 use tailspn::sim::gpu::{AdapterFacts, adapters};
 use tailspn::sim::{Backend, Ensemble, RunError, Watch as _, run as replicate};
 
 use crate::cli::args::BenchArgs;
 use crate::cli::bench_nets::{Case, cases};
 use crate::cli::exit::Exit;
+use crate::cli::frame::{Ask, Asked, Form};
 use crate::cli::notes::Failure;
 use crate::cli::output::{ProgressDisplay, Terminal};
 use crate::cli::watch::{Progress, catch_interrupt};
@@ -24,8 +25,18 @@ const INSTRUCTIONS: [f64; 2] = [73.0, 211.0];
 /// GPUs whose lanes times GHz are known: 132 multiprocessors of 128 lanes at 1.98 GHz.
 const KNOWN: [(&str, f64); 2] = [("H100 80GB HBM3", 132.0 * 128.0 * 1.98), ("H200", 132.0 * 128.0 * 1.98)];
 
-/// Measures and prints.
-pub(crate) fn run(args: &BenchArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+impl Ask for BenchArgs {
+    fn form(&self) -> Form<'_> {
+        Form::printed(&self.print)
+    }
+
+    /// Measures and prints.
+    fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
+        measured(self, terminal)
+    }
+}
+
+fn measured(args: &BenchArgs, terminal: &Terminal) -> Result<Asked<'static>, Failure> {
     catch_interrupt(terminal);
     let mut report = BenchReport {
         seconds: args.seconds.as_secs_f64(),
@@ -57,8 +68,7 @@ pub(crate) fn run(args: &BenchArgs, terminal: &Terminal) -> Result<Exit, Failure
             break;
         }
     }
-    terminal.report(&report, &args.print)?;
-    Ok(if watch.stopped() { Exit::Interrupted } else { Exit::Success })
+    Ok(Answer::new(report).unless_stopped(watch.stopped()).into())
 }
 
 fn ensemble(args: &BenchArgs, backend: Backend, wall: Duration) -> Ensemble {

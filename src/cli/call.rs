@@ -55,9 +55,6 @@ pub struct Output {
     pub data: String,
     /// Notes and warnings, one line each.
     pub remarks: Vec<String>,
-    /// Times of all replications that reached the goal, in seconds, in the order of the replications; `None` if they are not
-    /// kept.
-    pub samples: Option<Vec<f64>>,
     /// The part that a command with `--shard` computed, in the format of its file.
     pub part: Option<Vec<u8>>,
 }

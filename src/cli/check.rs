@@ -4,33 +4,40 @@ use std::path::Path;
 
 use tailspn::formats::pipe::{ReadOptions, Reading, pipe_report};
 use tailspn::net::Net;
-use tailspn::report::{CheckReport, DifferenceRow, FileWarningRow, check_net, difference_rows};
+use tailspn::report::{Answer, CheckReport, DifferenceRow, FileWarningRow, check_net, difference_rows};
 
 use crate::cli::args::{CheckArgs, NetArgs};
 use crate::cli::exit::Exit;
+use crate::cli::frame::{Ask, Asked, Form};
 use crate::cli::load::{Loaded, read_net};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::values::ReadAs;
 
-/// Checks the net.
-pub(crate) fn run(args: &CheckArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    let loaded = read_net(&args.net)?;
-    let report = check_net(&loaded.net)?;
-    let warnings = loaded.warnings.iter().map(|w| FileWarningRow { place: w.spot(), message: w.to_string() });
-    let report = CheckReport {
-        dialect: loaded.dialect.to_string(),
-        warnings: warnings.collect(),
-        pipe: args.pipe.then(|| pipe_report(&as_pipe_loads(&loaded, &args.net))),
-        differences: args.against.as_deref().map(|other| against(&loaded.net, &args.net, other)).transpose()?,
-        ..report
-    };
-    let exit = if report.fault { Exit::Model } else { Exit::Success };
-    if !args.print.json {
-        terminal.warnings(&loaded.warnings);
+impl Ask for CheckArgs {
+    fn form(&self) -> Form<'_> {
+        Form::printed(&self.print)
     }
-    terminal.report(&report, &args.print)?;
-    Ok(exit)
+
+    /// Checks the net.
+    fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
+        let loaded = read_net(&self.net)?;
+        let report = check_net(&loaded.net)?;
+        let warnings = loaded.warnings.iter().map(|w| FileWarningRow { place: w.spot(), message: w.to_string() });
+        let report = CheckReport {
+            dialect: loaded.dialect.to_string(),
+            warnings: warnings.collect(),
+            pipe: self.pipe.then(|| pipe_report(&as_pipe_loads(&loaded, &self.net))),
+            differences: self.against.as_deref().map(|other| against(&loaded.net, &self.net, other)).transpose()?,
+            ..report
+        };
+        // the report itself says what is wrong
+        let faulty = report.fault.then_some(Failure { exit: Exit::Model, notes: Vec::new() });
+        if !self.print.json {
+            terminal.warnings(&loaded.warnings);
+        }
+        Ok(Asked::from(Answer::new(report)).failing(faulty))
+    }
 }
 
 /// Returns the net as PIPE loads it: without the instructions that PIPE skips. Standard input cannot be read again, so

@@ -1,17 +1,22 @@
 //! `devices`: the graphics adapters of this machine, their abilities, and the default adapter of a run.
 
-use tailspn::report::{AdapterRow, DevicesReport};
+use tailspn::report::{AdapterRow, Answer, DevicesReport};
 use tailspn::sim::gpu::{Surveyed, automatic_choice, survey};
 
 use crate::cli::args::DevicesArgs;
-use crate::cli::exit::Exit;
+use crate::cli::frame::{Ask, Asked, Form};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 
-/// Lists the adapters.
-pub(crate) fn run(args: &DevicesArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    terminal.report(&report_on(&survey()), &args.print)?;
-    Ok(Exit::Success)
+impl Ask for DevicesArgs {
+    fn form(&self) -> Form<'_> {
+        Form::printed(&self.print)
+    }
+
+    /// Lists the adapters.
+    fn ask(&self, _: &Terminal) -> Result<Asked<'_>, Failure> {
+        Ok(Answer::new(report_on(&survey())).into())
+    }
 }
 
 fn report_on(found: &[Surveyed]) -> DevicesReport {

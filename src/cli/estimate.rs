@@ -67,7 +67,7 @@ impl Ask for EstimateArgs {
         let progress = Progress::new(terminal.shows_progress(), "replications");
         let job = estimation.watch(&progress).run()?;
         drop(progress);
-        let answer = Answer { times_s: terminal.keeps_samples().then(|| job.times_s()), ..Answer::of_job(&job)? };
+        let answer = Answer { times_s: Some(job.times_s()), ..Answer::of_job(&job)? };
         let asked = Asked::from(answer);
         Ok(match (&self.export, format) {
             (Some(path), Some(format)) => asked.writing(move |terminal| {

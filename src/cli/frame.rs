@@ -73,7 +73,7 @@ impl<'a> Asked<'a> {
 }
 
 /// Answers the question of a command: checks that its files may be written, prints and draws the answer, and returns how the command ends.
-pub(crate) fn run(command: &impl Ask, terminal: &Terminal) -> Result<Exit, Failure> {
+pub(crate) fn run(command: &dyn Ask, terminal: &Terminal) -> Result<Exit, Failure> {
     let form = command.form();
     if let Some(plots) = form.plots {
         may_draw(plots, form.force)?;

@@ -129,7 +129,11 @@ fn inputs(command: &Command) -> Option<Inputs> {
         }
         Command::Remaining(args) => {
             // the log and the plan are of different kinds: the log is checked here, the plan when it is read
-            ("remaining", |kind| kind == FileKind::Log(LogFormat::SparkEventLog), files(&mut std::iter::once(&args.log)))
+            (
+                "remaining",
+                |kind| kind == FileKind::Log(LogFormat::SparkEventLog),
+                files(&mut std::iter::once(&args.log)),
+            )
         }
         Command::Trace(args) => ("trace", log, files(&mut std::iter::once(&args.log))),
         // a file that is not a log may hold progress reports, which have no kind

@@ -79,8 +79,8 @@ use tailspn::report::Answer;
 use args::{Cli, Command, MergeArgs};
 pub use call::{Call, Output, Pace, Problem, Request};
 use exit::Exit;
-use notes::{Failure, Note};
 pub use input::Input;
+use notes::{Failure, Note};
 pub use options::{CommandOption, Shape, options};
 use output::Terminal;
 
@@ -111,17 +111,23 @@ pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
 }
 
 impl Call {
-    /// Answers the question of a command on this thread, and returns the answer with all notes.
+    /// Answers the question of a command on this thread. Returns the answer with all notes, and the reasons why it is incomplete.
     ///
     /// # Errors
     ///
     /// The exit code with the reasons why there is no answer.
     #[cfg(feature = "serve")]
-    fn ask(self: &Arc<Self>, command: &impl frame::Ask) -> Result<Answer, (u8, Vec<Problem>)> {
-        let ended = self.enter(|| command.ask(&Terminal::of_call(self)).map(|asked| asked.answer));
-        let mut answer = ended.map_err(|failure| (failure.exit.code(), problems(&failure)))?;
-        answer.notes.splice(..0, self.take_output().remarks);
-        Ok(answer)
+    fn ask(self: &Arc<Self>, command: &dyn frame::Ask) -> Result<(Answer, Vec<Problem>), (u8, Vec<Problem>)> {
+        let ended = self.enter(|| frame::run(command, &Terminal::of_call(self)));
+        let Output { answer, remarks, .. } = self.take_output();
+        match (answer, ended) {
+            (Some(answer), ended) => {
+                let problems = ended.map_or_else(|failure| problems(&failure), |_| Vec::new());
+                Ok((Answer { warnings: Vec::new(), notes: remarks, ..answer }, problems))
+            }
+            (None, Err(failure)) => Err((failure.exit.code(), problems(&failure))),
+            (None, Ok(exit)) => Err((exit.code(), Vec::new())),
+        }
     }
 
     /// Runs a command on this thread and returns its exit code (see docs/exit-codes.md).
@@ -200,13 +206,13 @@ fn merge_parts(args: &MergeArgs, terminal: &Terminal) -> Result<Exit, Failure> {
 /// Runs a command.
 fn run_command(command: &Command, terminal: &Terminal) -> Result<Exit, Failure> {
     let ended = match command {
-        Command::Check(args) => check::run(args, terminal),
+        Command::Check(args) => frame::run(args, terminal),
         Command::Convert(args) => convert::run(args, terminal),
-        Command::Simulate(args) => simulate::run(args, terminal),
-        Command::Solve(args) => solve::run(args, terminal),
-        Command::Query(args) => query::run(args, terminal),
-        Command::Rare(args) => rare::run(args, terminal),
-        Command::Structure(args) => structure::run(args, terminal),
+        Command::Simulate(args) => frame::run(&**args, terminal),
+        Command::Solve(args) => frame::run(&**args, terminal),
+        Command::Query(args) => frame::run(&**args, terminal),
+        Command::Rare(args) => frame::run(&**args, terminal),
+        Command::Structure(args) => frame::run(args, terminal),
         Command::SpnGc(args) => spn_gc::run(args, terminal),
         Command::Estimate(args) => estimate::run(args, terminal),
         Command::Whatif(args) => whatif::run(args, terminal),
@@ -227,9 +233,9 @@ fn run_command(command: &Command, terminal: &Terminal) -> Result<Exit, Failure> 
         Command::Serve(args) => serve::run(args, terminal),
         Command::Schema(args) => schema::run(args, terminal),
         #[cfg(feature = "gpu")]
-        Command::Devices(args) => devices::run(args, terminal),
+        Command::Devices(args) => frame::run(args, terminal),
         #[cfg(feature = "gpu")]
-        Command::Bench(args) => bench::run(args, terminal),
+        Command::Bench(args) => frame::run(args, terminal),
         Command::Completions(args) => shell::completions(args, terminal),
         Command::Man(args) => shell::man(args, terminal),
         Command::Setup(args) => shell::setup(args, terminal),

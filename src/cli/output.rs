@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
-use tailspn::report::{Answer, AnyReport, Look, Report, document_csv, document_text, markdown};
+use tailspn::report::{Answer, AnyReport, Look, document_csv, document_text, markdown};
 use tailspn::share::Share;
 
 use crate::cli::args::{ColorChoice, PrintArgs};
@@ -97,17 +97,6 @@ impl Terminal {
         let width = terminal_size::terminal_size_of(io::stdout()).map_or(WIDTH, |(width, _)| usize::from(width.0));
         let rows = all.then_some(usize::MAX);
         Look { unicode: self.unicode, width, heading, rows, detail: all }
-    }
-
-    /// Prints a result of a command without further steps.
-    pub(crate) fn report<R: Report + Clone>(&self, report: &R, print: &PrintArgs) -> Result<(), Failure>
-    where
-        AnyReport: From<R>,
-    {
-        let answer = Answer::new(report.clone());
-        self.show(&answer, print)?;
-        self.keep(answer);
-        Ok(())
     }
 
     /// Prints an answer and its notes, unless another program runs the command.
@@ -240,21 +229,15 @@ impl Terminal {
         }
     }
 
-    /// Keeps the times of replications for the program that runs the command, if it wants them.
-    pub(crate) fn samples(&self, times_s: impl Iterator<Item = f64>) {
-        if let Some(call) = self.call.as_ref().filter(|call| call.keeps_samples()) {
-            call.output().samples = Some(times_s.collect());
-        }
-    }
-
     /// Returns true if the program that runs the command wants the times of replications.
     pub(crate) fn keeps_samples(&self) -> bool {
         self.call.as_ref().is_some_and(|call| call.keeps_samples())
     }
 
     /// Keeps an answer for the program that runs the command, with its notes.
-    pub(crate) fn keep(&self, answer: Answer) {
+    pub(crate) fn keep(&self, mut answer: Answer) {
         if let Some(call) = &self.call {
+            answer.times_s = answer.times_s.filter(|_| call.keeps_samples());
             self.tell_notes(&answer);
             call.output().answer = Some(answer);
         }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tailspn::report::{Document, Picture, Report};
+use tailspn::report::{Document, Picture};
 
 use crate::cli::args::{PlotArgs, PlotFormat};
 use crate::cli::exit::Exit;
@@ -60,16 +60,6 @@ pub(crate) fn draw_document(
         (false, true) => {}
     }
     draw(&drawn, plots, force)
-}
-
-/// Draws the pictures of a result, if a folder is given.
-pub(crate) fn draw_report<R: Report>(
-    report: &R,
-    plots: &PlotArgs,
-    force: bool,
-    terminal: &Terminal,
-) -> Result<(), Failure> {
-    draw_document(&report.document(), plots, force, terminal)
 }
 
 /// Refuses to replace a picture without `--force`, or to write one in an unknown format, before the run starts.

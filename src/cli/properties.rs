@@ -2,12 +2,13 @@
 
 use tailspn::ask::net::answer_properties;
 use tailspn::query::Property;
-use tailspn::report::{PropertyRow, SolveReport};
+use tailspn::report::{Answer, PropertyRow, SolveReport};
 use tailspn::watch::TimeLimit;
 
 use crate::cli::args::SolveArgs;
 use crate::cli::exact::{limits, states_failure};
 use crate::cli::exit::Exit;
+use crate::cli::frame::Asked;
 use crate::cli::load::Loaded;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
@@ -15,18 +16,18 @@ use crate::cli::values::fits;
 use crate::cli::watch::catch_interrupt;
 
 /// Answers the properties that the arguments name.
-pub(super) fn run(
+pub(super) fn ask<'a>(
     loaded: &Loaded,
     args: &SolveArgs,
     terminal: &Terminal,
     watch: &TimeLimit<'_>,
-) -> Result<Exit, Failure> {
+) -> Result<Asked<'a>, Failure> {
     let asked = chosen(&loaded.properties, &args.property)?;
     catch_interrupt(terminal);
     let report = answer_properties(&loaded.net, &asked, &limits(args.max_states, args.max_memory, watch.left()), watch)
         .map_err(states_failure)?;
-    terminal.report(&report, &args.print)?;
-    verdict(&report)
+    let failure = without_answer(&report);
+    Ok(Asked::from(Answer::new(report)).failing(failure))
 }
 
 /// Returns the requested properties, in the order of the file.
@@ -49,7 +50,7 @@ fn chosen<'p>(properties: &'p [Property], patterns: &[String]) -> Result<Vec<&'p
 }
 
 /// Returns a failure if a property has no answer.
-fn verdict(report: &SolveReport) -> Result<Exit, Failure> {
+fn without_answer(report: &SolveReport) -> Option<Failure> {
     let without = |row: &&PropertyRow| row.value.is_none() && row.note.as_deref() != Some("infinite");
     let notes: Vec<Note> = report
         .properties
@@ -57,5 +58,5 @@ fn verdict(report: &SolveReport) -> Result<Exit, Failure> {
         .filter(without)
         .map(|row| Note::problem(format!("property `{}`: {}", row.name, row.note.as_deref().unwrap_or_default())))
         .collect();
-    if notes.is_empty() { Ok(Exit::Success) } else { Err(Failure { exit: Exit::Refused, notes }) }
+    (!notes.is_empty()).then_some(Failure { exit: Exit::Refused, notes })
 }

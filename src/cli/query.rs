@@ -2,13 +2,14 @@
 
 use tailspn::ask::net::answer_queries;
 use tailspn::net::Net;
-use tailspn::report::{QueryReport, QueryRow};
+use tailspn::report::{Answer, End, QueryReport, QueryRow};
 use tailspn::solve::CslQuery;
 
 use crate::cli::args::QueryArgs;
 use crate::cli::call::interrupted;
 use crate::cli::exact::{limits, states_failure};
 use crate::cli::exit::Exit;
+use crate::cli::frame::{Ask, Asked, Form};
 use crate::cli::load::{read_bytes, read_net};
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
@@ -16,21 +17,28 @@ use crate::cli::preparation::Preparation;
 use crate::cli::solve_untimed::help;
 use crate::cli::watch::{Progress, catch_interrupt};
 
-/// Answers the queries.
-pub(crate) fn run(args: &QueryArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    let preparation = Preparation::begin(args.max_time, terminal);
-    let loaded = read_net(&args.net)?;
-    terminal.brief_warnings(&loaded.warnings);
-    let texts = texts(args)?;
-    let queries = parsed(&loaded.net, &texts)?;
-    catch_interrupt(terminal);
-    preparation.end();
-    let progress = Progress::new(terminal.shows_progress(), "states");
-    let limits = limits(args.max_states, args.max_memory, terminal.left_of(args.max_time));
-    let report = answer_queries(&loaded.net, &queries, &limits, &progress).map_err(states_failure)?;
-    drop(progress);
-    terminal.report(&report, &args.print)?;
-    verdict(&report)
+impl Ask for QueryArgs {
+    fn form(&self) -> Form<'_> {
+        Form::printed(&self.print)
+    }
+
+    /// Answers the queries.
+    fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
+        let preparation = Preparation::begin(self.max_time, terminal);
+        let loaded = read_net(&self.net)?;
+        terminal.brief_warnings(&loaded.warnings);
+        let texts = texts(self)?;
+        let queries = parsed(&loaded.net, &texts)?;
+        catch_interrupt(terminal);
+        preparation.end();
+        let progress = Progress::new(terminal.shows_progress(), "states");
+        let limits = limits(self.max_states, self.max_memory, terminal.left_of(self.max_time));
+        let report = answer_queries(&loaded.net, &queries, &limits, &progress).map_err(states_failure)?;
+        let failure = without_answer(&report);
+        let unmet = report.queries.iter().any(|row| row.bound.is_some() && row.holds != Some(true));
+        let answer = Answer { end: if unmet { End::No } else { End::Complete }, ..Answer::new(report) };
+        Ok(Asked::from(answer).failing(failure))
+    }
 }
 
 /// The text of a query, with its position in a source.
@@ -82,13 +90,10 @@ fn parsed(net: &Net, texts: &[Text]) -> Result<Vec<CslQuery>, Failure> {
     if notes.is_empty() { Ok(queries) } else { Err(Failure { exit: Exit::Usage, notes }) }
 }
 
-/// Returns a failure if a query has no answer, and `Exit::Unmet` if a bound does not hold.
-fn verdict(report: &QueryReport) -> Result<Exit, Failure> {
+/// Returns a failure if a query has no answer.
+fn without_answer(report: &QueryReport) -> Option<Failure> {
     let problem = |row: &QueryRow| Some(Note::problem(format!("query `{}`: {}", row.query, row.failed()?)));
     let notes: Vec<Note> = report.queries.iter().filter_map(problem).collect();
-    if !notes.is_empty() {
-        return Err(Failure { exit: if interrupted() { Exit::Interrupted } else { Exit::Refused }, notes });
-    }
-    let unmet = report.queries.iter().any(|row| row.bound.is_some() && row.holds != Some(true));
-    Ok(if unmet { Exit::Unmet } else { Exit::Success })
+    let exit = if interrupted() { Exit::Interrupted } else { Exit::Refused };
+    (!notes.is_empty()).then_some(Failure { exit, notes })
 }

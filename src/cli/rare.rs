@@ -4,13 +4,13 @@ use std::time::Instant;
 
 use tailspn::answer::phases_if_possible;
 use tailspn::net::Net;
-use tailspn::report::{NetSummary, RareReport, RareSettings, Subject};
+use tailspn::report::{Answer, NetSummary, RareReport, RareSettings, Subject};
 use tailspn::sim::{Goal, Question, RareEvent, Splitting};
 use tailspn::watch::TimeLimit;
 
 use crate::cli::args::RareArgs;
-use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
+use crate::cli::frame::{Ask, Asked, Form};
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
@@ -23,8 +23,20 @@ pub(crate) const MOST_WALKS: u64 = 1 << 24;
 /// Maximum number of batches. The number of a batch is part of the addresses of random words.
 const MOST_BATCHES: u64 = 1 << 20;
 
-/// Estimates the probability.
-pub(crate) fn run(args: &RareArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+impl Ask for RareArgs {
+    fn form(&self) -> Form<'_> {
+        Form::printed(&self.print)
+    }
+
+    /// Estimates the probability.
+    fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
+        let report = estimated(self, terminal)?;
+        let is_partial = report.partial;
+        Ok(Answer::new(report).unless_stopped(is_partial).into())
+    }
+}
+
+fn estimated(args: &RareArgs, terminal: &Terminal) -> Result<RareReport, Failure> {
     let started = Instant::now();
     let preparation = Preparation::begin(args.run.max_time, terminal);
     let loaded = read_net(&args.net)?;
@@ -55,9 +67,7 @@ pub(crate) fn run(args: &RareArgs, terminal: &Terminal) -> Result<Exit, Failure>
         seed: args.run.seed.unwrap_or(0),
         wall: started.elapsed(),
     };
-    terminal.report(&RareReport::new(subject, &settings, &found), &args.print)?;
-    let is_partial = found.probability.samples < u64::from(found.planned);
-    Ok(if is_partial && interrupted() { Exit::Interrupted } else { Exit::Success })
+    Ok(RareReport::new(subject, &settings, &found))
 }
 
 /// Returns the value of an option, which must be below a limit.

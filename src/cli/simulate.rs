@@ -1,61 +1,65 @@
 //! `simulate`: replications of a net, and their results.
 
+use tailspn::ask::RunSettings;
 use tailspn::ask::net::{AnswerBy, LongRunLength, NetAnswer, NetAnswerError, NetSettings, PreparedNet};
-use tailspn::estimate::StopRule;
 use tailspn::explain::Explain as _;
-use tailspn::report::{
-    AnswerMethod, ExactBy, NetReport, Report, SimulationReport, SteadyReport, UsedMethod, count, counted,
+use tailspn::report::{Answer, AnswerMethod, AnyReport, ExactBy, NetReport, UsedMethod, count, counted};
+use tailspn::sim::{
+    Backend, Ending, Ensemble, Goal, Quantity, Question, Run, SimulationError, SimulationResult, SteadyResult, Target,
 };
-use tailspn::sim::{Backend, Ending, Ensemble, Goal, Quantity, Question, Run, SimulationError, SteadyResult, Target};
 use tailspn::watch::TimeLimit;
 
 use crate::cli::args::{Method, SimulateArgs};
 use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::files::{may_write, write_file};
+use crate::cli::frame::{Ask, Asked, Form};
 use crate::cli::load::read_net;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
-use crate::cli::pictures::{draw_report, may_draw};
 use crate::cli::preparation::Preparation;
 use crate::cli::question::ask;
-use crate::cli::targets::{Wanted, of_ensemble, targets, tell_unmet, tell_unmet_in};
+use crate::cli::targets::{Wanted, of_ensemble, targets, unmet, unmet_in};
 use crate::cli::watch::{Progress, catch_interrupt};
 
 /// Default number of replications.
 const REPLICATIONS: u64 = 10_000;
-/// Default limit of replications for a relative error.
-const MOST_REPLICATIONS: u64 = 100_000_000;
 
-/// Simulates the net.
-pub(crate) fn run(args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    may_draw(&args.plots, args.force)?;
-    let preparation = Preparation::begin(args.run.max_time, terminal);
-    let loaded = read_net(&args.net)?;
-    terminal.brief_warnings(&loaded.warnings);
-    let mut question = ask(&loaded.net, &args.question, args.steady)?;
-    let targets = targets(args, &loaded.net, &mut question)?;
-    let settings = settings(args, &targets, terminal);
-    let prepared = PreparedNet::new(&loaded.net, &question, &settings)?;
-    catch_interrupt(terminal);
-    preparation.end();
-    if args.method != Method::Exact {
-        may_simulate(args, terminal)?;
+impl Ask for SimulateArgs {
+    fn form(&self) -> Form<'_> {
+        Form { plots: Some(&self.plots), force: self.force, ..Form::printed(&self.print) }
     }
-    let progress = Progress::new(terminal.shows_progress(), "replications");
-    let watch = TimeLimit::new(&progress, terminal.left_of(args.run.max_time));
-    let answer = prepared.answer(&watch).map_err(|error| not_simulated(error, &targets))?;
-    let report = NetReport::new(&loaded.net, &question, &answer, settings.level, &watch)?;
-    drop(progress);
-    match (report, answer) {
-        (NetReport::Replications(report), NetAnswer::Replications(result, _)) => {
-            print(&report, result.replicated(), args, &question, &targets, terminal)
+
+    /// Simulates the net.
+    fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
+        let preparation = Preparation::begin(self.run.max_time, terminal);
+        let loaded = read_net(&self.net)?;
+        terminal.brief_warnings(&loaded.warnings);
+        let mut question = ask(&loaded.net, &self.question, self.steady)?;
+        let targets = targets(self, &loaded.net, &mut question)?;
+        let settings = settings(self, &targets, terminal);
+        let prepared = PreparedNet::new(&loaded.net, &question, &settings)?;
+        catch_interrupt(terminal);
+        preparation.end();
+        if self.method != Method::Exact {
+            may_simulate(self, terminal)?;
         }
-        (NetReport::LongRuns(report), NetAnswer::LongRuns(result, _)) => {
-            print_long_runs(&report, &result, args, &targets, terminal)
+        let progress = Progress::new(terminal.shows_progress(), "replications");
+        let watch = TimeLimit::new(&progress, terminal.left_of(self.run.max_time));
+        let found = prepared.answer(&watch).map_err(|error| not_simulated(error, &targets))?;
+        if terminal.share().is_part() {
+            return Err(Failure::part());
         }
-        (NetReport::Replications(report), _) => print_exact(report.as_ref(), args, terminal),
-        (NetReport::LongRuns(report), _) => print_exact(report.as_ref(), args, terminal),
+        let report = NetReport::new(&loaded.net, &question, &found, settings.level, &watch)?;
+        let (method, result): (AnswerMethod, AnyReport) = match report {
+            NetReport::Replications(report) => (report.method.clone(), AnyReport::Simulation(report)),
+            NetReport::LongRuns(report) => (report.method.clone(), AnyReport::Steady(report)),
+        };
+        Ok(match found {
+            NetAnswer::Replications(found, _) => of_replications(self, result, &found, (&question, &targets), &method),
+            NetAnswer::LongRuns(found, _) => of_long_runs(self, result, &found, &targets, &method),
+            NetAnswer::Exact(_) => Answer::new(result).into(),
+        })
     }
 }
 
@@ -82,90 +86,67 @@ fn settings(args: &SimulateArgs, targets: &[Wanted], terminal: &Terminal) -> Net
         .or(args.samples.is_some().then_some("--samples needs replications"));
     let long_runs = LongRunLength { runs: args.steady_runs, firings: args.steady_firings };
     let every: Vec<Target> = targets.iter().map(|wanted| wanted.target).collect();
-    let ensemble = Ensemble {
-        replications: args.reps.unwrap_or(REPLICATIONS),
-        stop: stop_rule(args.stop_error(), args.reps, args.run.level),
-        seed: args.run.seed.unwrap_or(0),
-        threads: args.run.threads,
-        engine: args.engine.0,
+    let run = RunSettings {
+        replications: args.reps,
+        rel_error: args.stop_error(),
         backend: args.place.backend.0,
         adapter: args.place.adapter.clone(),
-        keep: args.samples.is_some() || terminal.keeps_samples(),
-        share: terminal.share().clone(),
+        ..args.run.settings(terminal)
+    };
+    let ensemble = Ensemble {
+        engine: args.engine.0,
+        keep: args.samples.is_some() || run.keep,
         targets: if args.steady { every } else { of_ensemble(targets) },
-        ..Ensemble::default()
+        // the watch has the limit of time, which counts from the start of the command
+        max_wall: None,
+        ..run.ensemble(0, REPLICATIONS)
     };
     let (unfolded, level) = (args.no_fold, args.run.level);
     NetSettings { by, needs_replications, long_runs, unfolded, ensemble, level }
 }
 
-/// Prints exact numbers.
-fn print_exact<R: Report>(report: &R, args: &SimulateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    terminal.report(report, &args.print)?;
-    draw_report(report, &args.plots, args.force, terminal)?;
-    Ok(Exit::Success)
+/// Returns the answer from replications, with remarks that a reader of the numbers should know.
+fn of_replications<'a>(
+    args: &'a SimulateArgs,
+    result: AnyReport,
+    found: &SimulationResult,
+    (question, targets): (&Question, &[Wanted]),
+    method: &AnswerMethod,
+) -> Asked<'a> {
+    let run = found.replicated();
+    let notes = remarks(run, question).into_iter().chain(unmet(run, targets, args.run.level)).chain(advice(method));
+    let times_s: Vec<f64> = run.samples.times_s().collect();
+    let text = args.samples.as_ref().map(|_| samples_text(&times_s));
+    let answer = Answer { notes: notes.collect(), times_s: Some(times_s), ..Answer::new(result) };
+    let asked = Asked::from(answer.unless_stopped(run.provenance.cut_short));
+    match (&args.samples, text) {
+        (Some(path), Some(text)) => asked.writing(move |_| write_file(path, text.as_bytes(), args.force)),
+        _ => asked,
+    }
 }
 
-/// Prints the results of replications.
-fn print(
-    report: &SimulationReport,
-    run: &Run,
+/// Returns the answer from long runs.
+fn of_long_runs<'a>(
     args: &SimulateArgs,
-    question: &Question,
+    result: AnyReport,
+    found: &SteadyResult,
     targets: &[Wanted],
-    terminal: &Terminal,
-) -> Result<Exit, Failure> {
-    if terminal.share().is_part() {
-        return Err(Failure::part());
-    }
-    if let Some(path) = &args.samples {
-        write_file(path, samples_text(run).as_bytes(), args.force)?;
-    }
-    terminal.samples(times_s(run));
-    terminal.report(report, &args.print)?;
-    remarks(run, question, terminal);
-    tell_unmet(run, targets, args.run.level, terminal);
-    advise(&report.method, terminal);
-    draw_report(report, &args.plots, args.force, terminal)?;
-    Ok(end_of(run))
+    method: &AnswerMethod,
+) -> Asked<'a> {
+    let early = "stopped early; the means are computed from the completed parts".to_owned();
+    let notes = advice(method).into_iter().chain(found.is_partial().then_some(early));
+    let notes = notes.chain(unmet_in(found.runs(), targets, args.run.level)).collect();
+    Answer { notes, ..Answer::new(result) }.unless_stopped(interrupted()).into()
 }
 
-/// Prints the results of long runs.
-fn print_long_runs(
-    report: &SteadyReport,
-    result: &SteadyResult,
-    args: &SimulateArgs,
-    targets: &[Wanted],
-    terminal: &Terminal,
-) -> Result<Exit, Failure> {
-    terminal.report(report, &args.print)?;
-    advise(&report.method, terminal);
-    if result.is_partial() {
-        terminal.tell("stopped early; the means are computed from the completed parts");
-    }
-    tell_unmet_in(result.runs(), targets, args.run.level, terminal);
-    Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
-}
-
-/// Tells about an exact answer that would be faster.
-fn advise(method: &AnswerMethod, terminal: &Terminal) {
-    let Some(exact) = method.exact.filter(|_| method.used == UsedMethod::Simulation) else { return };
+/// Returns a note on an exact answer that would be faster.
+fn advice(method: &AnswerMethod) -> Option<String> {
+    let exact = method.exact.filter(|_| method.used == UsedMethod::Simulation)?;
     let why = match (exact, method.states) {
         (ExactBy::States, Some(states)) => format!("the net has only {}", counted(states as u64, "state")),
         (exact, _) => format!("the net is {}", exact.name()),
     };
-    terminal.tell(&format!("note: {why}: an exact answer would be faster than replications (--method exact)"));
-}
-
-/// Returns the exit status of the process after a run.
-pub(crate) fn end_of(run: &Run) -> Exit {
-    if run.provenance.cut_short && interrupted() { Exit::Interrupted } else { Exit::Success }
-}
-
-/// Returns the stop rule of a run for a relative error.
-pub(crate) fn stop_rule(rel_error: Option<f64>, reps: Option<u64>, level: f64) -> Option<StopRule> {
-    let max_reps = reps.unwrap_or(MOST_REPLICATIONS);
-    rel_error.map(|rel_error| StopRule { rel_error, level, max_reps, ..StopRule::default() })
+    Some(format!("note: {why}: an exact answer would be faster than replications (--method exact)"))
 }
 
 /// Explains why there is no result.
@@ -188,34 +169,30 @@ fn not_simulated(error: NetAnswerError, targets: &[Wanted]) -> Failure {
     Failure::helped(Exit::Refused, message, error.help().unwrap_or_default())
 }
 
-/// Returns the times of all replications that reached the goal as text, one per line, in the order of the
-/// replications.
-fn samples_text(run: &Run) -> String {
+/// Returns times as text, one per line.
+fn samples_text(times_s: &[f64]) -> String {
     let mut text = String::from("time_s\n");
-    times_s(run).for_each(|time| text += &format!("{time}\n"));
+    times_s.iter().for_each(|time| text += &format!("{time}\n"));
     text
 }
 
-/// Returns the times in seconds of all replications that reached the goal, in the order of the replications.
-pub(crate) fn times_s(run: &Run) -> impl Iterator<Item = f64> {
-    run.samples.times_s()
-}
-
-/// Prints remarks that a reader of the numbers should know.
-fn remarks(run: &Run, question: &Question, terminal: &Terminal) {
+/// Returns remarks on replications that a reader of the numbers should know.
+fn remarks(run: &Run, question: &Question) -> Vec<String> {
     let samples = &run.samples;
     let reached = samples.ended(Ending::Goal);
     if samples.replications == 0 || question.goal == Goal::Horizon {
-        return;
+        return Vec::new();
     }
     let dead = samples.ended(Ending::Dead) + if question.goal == Goal::Dead { reached } else { 0 };
+    let mut notes = Vec::new();
     if samples.firings == 0 && dead == samples.replications {
-        terminal.tell("note: nothing can fire in the initial marking");
+        notes.push("note: nothing can fire in the initial marking".to_owned());
     }
     if reached == 0 {
-        terminal.tell(&format!("note: no replication reached {}", question.words()));
+        notes.push(format!("note: no replication reached {}", question.words()));
     }
     if samples.ended(Ending::Firings) > 0 {
-        terminal.tell("note: --max-firings N lets replications run longer, --steady computes the long run");
+        notes.push("note: --max-firings N lets replications run longer, --steady computes the long run".to_owned());
     }
+    notes
 }

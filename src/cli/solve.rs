@@ -2,6 +2,7 @@
 
 use tailspn::answer::AnswerError;
 use tailspn::ask::net::{SolveSettings, SolvedNet, solve_net};
+use tailspn::report::Answer;
 use tailspn::solve::{ExploreError, GridSettings};
 use tailspn::watch::TimeLimit;
 
@@ -9,6 +10,7 @@ use crate::cli::args::SolveArgs;
 use crate::cli::call::interrupted;
 use crate::cli::exact::{limits, states_failure};
 use crate::cli::exit::Exit;
+use crate::cli::frame::{Ask, Asked, Form};
 use crate::cli::load::read_net;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
@@ -17,58 +19,67 @@ use crate::cli::solve_question::net_question;
 use crate::cli::watch::{Progress, catch_interrupt};
 use crate::cli::{properties, solve_files, solve_untimed};
 
-/// Solves the net.
-pub(crate) fn run(args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    if args.goal.is_some() {
-        terminal.tell("warning: `--goal` is now `--until`; the old name will be removed in the next release");
+impl Ask for SolveArgs {
+    fn form(&self) -> Form<'_> {
+        Form { plots: Some(&self.plots), force: self.force, ..Form::printed(&self.print) }
     }
-    let progress = Progress::new(terminal.shows_progress(), "states");
-    let watch = TimeLimit::new(&progress, args.max_time);
-    let preparation = Preparation::begin(args.max_time, terminal);
-    let loaded = read_net(&args.net)?;
-    terminal.brief_warnings(&loaded.warnings);
-    if args.untimed {
+
+    /// Solves the net.
+    fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
+        if self.goal.is_some() {
+            terminal.tell("warning: `--goal` is now `--until`; the old name will be removed in the next release");
+        }
+        let progress = Progress::new(terminal.shows_progress(), "states");
+        let watch = TimeLimit::new(&progress, self.max_time);
+        let preparation = Preparation::begin(self.max_time, terminal);
+        let loaded = read_net(&self.net)?;
+        terminal.brief_warnings(&loaded.warnings);
+        if self.untimed {
+            preparation.end();
+            return solve_untimed::ask(loaded.net, self, terminal, &watch);
+        }
+        if !self.property.is_empty() {
+            preparation.end();
+            return properties::ask(&loaded, self, terminal, &watch);
+        }
+        let question = net_question(&loaded.net, self)?;
+        solve_files::may_write_all(self)?;
+        catch_interrupt(terminal);
         preparation.end();
-        return solve_untimed::run(&loaded.net, args, terminal, &watch);
+        let solved = solve_net(&loaded.net, &question, &self.settings(&watch), &watch);
+        let SolvedNet { report, missing, states, coverability } = solved.map_err(|error| not_solved(error, self))?;
+        let name = loaded.net.name().to_owned();
+        let picture = solve_files::cdf(&report, self);
+        let asked = Asked::from(Answer::new(report).unless_stopped(interrupted()));
+        Ok(asked.writing(move |terminal| {
+            if let Some((graph, program)) = &coverability {
+                solve_files::write_coverability(graph, program, &name, self, terminal)?;
+            }
+            match missing {
+                Some(_) if interrupted() => return Err(Failure::stopped()),
+                Some(error) => return Err(not_solved(error, self)),
+                None => {}
+            }
+            if let Some((space, program)) = &states {
+                solve_files::write_all(space, program, &name, self)?;
+            }
+            solve_files::write_cdf(picture?, self)
+        }))
     }
-    if !args.property.is_empty() {
-        preparation.end();
-        return properties::run(&loaded, args, terminal, &watch);
-    }
-    let question = net_question(&loaded.net, args)?;
-    solve_files::may_write_all(args)?;
-    catch_interrupt(terminal);
-    preparation.end();
-    let files = [&args.export_dot, &args.export_svg, &args.export_mtx, &args.export_prism];
-    let settings = SolveSettings {
-        method: args.method.0,
-        grid: GridSettings { steps: usize::try_from(args.grid_steps).unwrap_or(usize::MAX), ..GridSettings::default() },
-        fold: !args.no_fold,
-        chain: files.into_iter().any(Option::is_some),
-        limits: limits(args.max_states, args.max_memory, watch.left()),
-    };
-    let solved = solve_net(&loaded.net, &question, &settings, &watch).map_err(|error| not_solved(error, args))?;
-    drop(progress);
-    print(solved, loaded.net.name(), args, terminal)
 }
 
-/// Prints the results, even if some are missing, and writes the files.
-fn print(solved: SolvedNet, net: &str, args: &SolveArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    let SolvedNet { report, missing, states, coverability } = solved;
-    terminal.report(&report, &args.print)?;
-    if let Some((graph, program)) = &coverability {
-        solve_files::write_coverability(graph, program, net, args, terminal)?;
+impl SolveArgs {
+    fn settings(&self, watch: &TimeLimit<'_>) -> SolveSettings {
+        let files = [&self.export_dot, &self.export_svg, &self.export_mtx, &self.export_prism];
+        let steps = usize::try_from(self.grid_steps).unwrap_or(usize::MAX);
+        SolveSettings {
+            method: self.method.0,
+            grid: GridSettings { steps, ..GridSettings::default() },
+            fold: !self.no_fold,
+            chain: files.into_iter().any(Option::is_some),
+            limits: limits(self.max_states, self.max_memory, watch.left()),
+        }
     }
-    match missing {
-        Some(_) if interrupted() => return Ok(Exit::Interrupted),
-        Some(error) => return Err(not_solved(error, args)),
-        None => {}
-    }
-    if let Some((space, program)) = &states {
-        solve_files::write_all(space, program, net, args)?;
-    }
-    solve_files::plot(report, args, terminal)?;
-    Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
 }
 
 /// Explains why there is no answer.

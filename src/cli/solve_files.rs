@@ -16,7 +16,7 @@ use crate::cli::exit::Exit;
 use crate::cli::files::{may_write, write_file};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
-use crate::cli::pictures::{draw_report, may_draw, may_plot, may_write_picture, write_picture};
+use crate::cli::pictures::{may_plot, may_write_picture, write_picture};
 
 /// Returns the paths of the PRISM files: the prefix with each extension.
 fn prism_files(prefix: &Path) -> [PathBuf; 3] {
@@ -37,24 +37,21 @@ pub(super) fn may_write_all(args: &SolveArgs) -> Result<(), Failure> {
     let others = [&args.export_dot, &args.export_mtx].into_iter().flatten().cloned();
     prism.chain(others).try_for_each(|path| may_write(&path, args.force))?;
     let mut pictures = [&args.plot_cdf, &args.export_svg].into_iter().flatten();
-    pictures.try_for_each(|path| may_write_picture(path, args.force))?;
-    may_draw(&args.plots, args.force)
+    pictures.try_for_each(|path| may_write_picture(path, args.force))
 }
 
-/// Draws the result and, if requested, the distribution function of the time to the goal.
-pub(super) fn plot(report: SolveReport, args: &SolveArgs, terminal: &Terminal) -> Result<(), Failure> {
-    plot_cdf(&report, args)?;
-    draw_report(&report, &args.plots, args.force, terminal)
-}
-
+/// Draws the distribution function of the time to the goal, if it is requested.
 #[cfg(not(feature = "plots"))]
-fn plot_cdf(_: &SolveReport, args: &SolveArgs) -> Result<(), Failure> {
-    if args.plot_cdf.is_some() { may_plot("--plot-cdf") } else { Ok(()) }
+pub(super) fn cdf(_: &SolveReport, args: &SolveArgs) -> Result<Option<String>, Failure> {
+    if args.plot_cdf.is_some() { may_plot("--plot-cdf").map(|()| None) } else { Ok(None) }
 }
 
+/// Draws the distribution function of the time to the goal, if it is requested.
 #[cfg(feature = "plots")]
-fn plot_cdf(report: &SolveReport, args: &SolveArgs) -> Result<(), Failure> {
-    let Some(path) = &args.plot_cdf else { return Ok(()) };
+pub(super) fn cdf(report: &SolveReport, args: &SolveArgs) -> Result<Option<String>, Failure> {
+    if args.plot_cdf.is_none() {
+        return Ok(None);
+    }
     let picture = match &report.passage {
         Some(passage) => tailspn::report::cdf_svg(&report.net.name, passage).map_err(Failure::internal)?,
         None => {
@@ -63,9 +60,15 @@ fn plot_cdf(report: &SolveReport, args: &SolveArgs) -> Result<(), Failure> {
             return Err(Failure::new(Exit::Refused, note));
         }
     };
-    match picture {
-        Some(picture) => write_picture(path, &picture, args.force),
-        None => Err(Failure::plain(Exit::Refused, "the result has no distribution to draw; see the times above")),
+    let none = || Failure::plain(Exit::Refused, "the result has no distribution to draw; see the times above");
+    picture.ok_or_else(none).map(Some)
+}
+
+/// Writes the picture of the distribution function.
+pub(super) fn write_cdf(picture: Option<String>, args: &SolveArgs) -> Result<(), Failure> {
+    match (&args.plot_cdf, picture) {
+        (Some(path), Some(picture)) => write_picture(path, &picture, args.force),
+        _ => Ok(()),
     }
 }
 

@@ -4,6 +4,7 @@ use tailspn::answer::AnswerError;
 use tailspn::ask::net::{ExploredNet, explore_net};
 use tailspn::net::Net;
 use tailspn::net::expr::ExprError;
+use tailspn::report::{Answer, End};
 use tailspn::solve::{Formula, FormulaError, Priorities};
 use tailspn::subject::names_in_a_sentence;
 use tailspn::watch::TimeLimit;
@@ -12,41 +13,54 @@ use crate::cli::args::SolveArgs;
 use crate::cli::call::interrupted;
 use crate::cli::exact::{limits, states_failure};
 use crate::cli::exit::Exit;
+use crate::cli::frame::Asked;
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
 use crate::cli::question::known_names;
 use crate::cli::solve_files::{may_write_all, write_coverability, write_untimed};
 use crate::cli::watch::catch_interrupt;
 
-/// Explores the net, checks the formulas, prints the results and writes the files.
-pub(super) fn run(net: &Net, args: &SolveArgs, terminal: &Terminal, watch: &TimeLimit<'_>) -> Result<Exit, Failure> {
-    let formulas = formulas(net, &args.ctl)?;
+/// Explores the net and checks the formulas.
+pub(super) fn ask<'a>(
+    net: Net,
+    args: &'a SolveArgs,
+    terminal: &Terminal,
+    watch: &TimeLimit<'_>,
+) -> Result<Asked<'a>, Failure> {
+    let formulas = formulas(&net, &args.ctl)?;
     may_write_all(args)?;
     catch_interrupt(terminal);
     let priorities = if args.ignore_priorities { Priorities::Ignored } else { Priorities::Kept };
     let explored =
-        explore_net(net, priorities, formulas, &limits(args.max_states, args.max_memory, watch.left()), watch)
+        explore_net(&net, priorities, formulas, &limits(args.max_states, args.max_memory, watch.left()), watch)
             .map_err(states_failure)?;
     let ExploredNet { report, missing, program, graph, coverability } = explored;
-    terminal.report(&report, &args.print)?;
-    if let Some(graph) = &coverability {
-        write_coverability(graph, &program, net.name(), args, terminal)?;
-    }
+    let fails = report.formulas.iter().any(|row| row.holds == Some(false));
+    let answer = Answer { end: if fails { End::No } else { End::Complete }, ..Answer::new(report) };
+    Ok(Asked::from(answer).writing(move |terminal| {
+        if let Some(graph) = &coverability {
+            write_coverability(graph, &program, net.name(), args, terminal)?;
+        }
+        explored_all(missing, args)?;
+        match &graph {
+            Some(graph) => write_untimed(graph, priorities, &program, net.name(), args),
+            None => Ok(()),
+        }
+    }))
+}
+
+/// Explains why markings are missing.
+fn explored_all(missing: Option<AnswerError>, args: &SolveArgs) -> Result<(), Failure> {
     match missing {
-        Some(AnswerError::Incomplete(_)) if interrupted() => return Ok(Exit::Interrupted),
+        Some(AnswerError::Incomplete(_)) if interrupted() => Err(Failure::stopped()),
         Some(AnswerError::Explore(error)) => {
             let note = Note::problem(error.to_string());
             let help = "formulas were not checked: they need finitely many markings";
-            return Err(Failure::new(Exit::Refused, if args.ctl.is_empty() { note } else { note.with_help(help) }));
+            Err(Failure::new(Exit::Refused, if args.ctl.is_empty() { note } else { note.with_help(help) }))
         }
-        Some(error) => return Err(states_failure(error)),
-        None => {}
+        Some(error) => Err(states_failure(error)),
+        None => Ok(()),
     }
-    if let Some(graph) = &graph {
-        write_untimed(graph, priorities, &program, net.name(), args)?;
-    }
-    let fails = report.formulas.iter().any(|row| row.holds == Some(false));
-    Ok(if fails { Exit::Unmet } else { Exit::Success })
 }
 
 /// Parses all formulas, and reports all errors.

@@ -13,8 +13,8 @@ use crate::cli::args::{
     SyscallDiagnoseArgs, SyscallMethod, SyscallProfileArgs, SyscallReadArgs, SyscallsArgs, SyscallsCommand,
 };
 use crate::cli::exit::Exit;
-use crate::cli::frame::{self, Ask, Asked, Form};
 use crate::cli::files::{may_write, write_file};
+use crate::cli::frame::{self, Ask, Asked, Form};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::pictures::{may_write_picture, write_picture};
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &SyscallsArgs, terminal: &Terminal) -> Result<Exit, Fail
     catch_interrupt(terminal);
     match &args.command {
         SyscallsCommand::Profile(args) => learn(args, terminal),
-        SyscallsCommand::Diagnose(args) => frame::run(args, terminal),
+        SyscallsCommand::Diagnose(args) => frame::run(&**args, terminal),
     }
 }
 

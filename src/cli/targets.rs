@@ -7,7 +7,6 @@ use tailspn::sim::{BatchAverages, Goal, NoQuantity, Precision, Quantity, Questio
 use crate::cli::args::{QuestionArgs, SimulateArgs};
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
-use crate::cli::output::Terminal;
 
 /// A target, with the name that the user gave it.
 #[derive(Clone, Debug)]
@@ -37,8 +36,8 @@ impl SimulateArgs {
 }
 
 impl Wanted {
-    /// Reports that the target was missed, or that its value was always the same. `effort` states the length of the run.
-    fn tell(&self, excess: f64, never_varied: bool, effort: &str, terminal: &Terminal) {
+    /// Returns a note if the target was missed, or if its value was always the same. `effort` states the length of the run.
+    fn note(&self, excess: f64, never_varied: bool, effort: &str) -> Option<String> {
         let name = &self.name;
         if excess > 1.0 {
             let factor = if excess.is_finite() {
@@ -47,10 +46,9 @@ impl Wanted {
                 String::new()
             };
             let asked = self.asked();
-            terminal.tell(&format!("note: after {effort}, `{name}` has not reached a precision of {asked}{factor}"));
-        } else if never_varied {
-            terminal.tell(&format!("note: `{name}` was the same in all {effort}; rare values may have been missed"));
+            return Some(format!("note: after {effort}, `{name}` has not reached a precision of {asked}{factor}"));
         }
+        never_varied.then(|| format!("note: `{name}` was the same in all {effort}; rare values may have been missed"))
     }
 
     /// Returns the requested error as text.
@@ -139,23 +137,24 @@ pub(crate) fn of_ensemble(wanted: &[Wanted]) -> Vec<Target> {
     }
 }
 
-/// Reports the targets that a run missed, and values that never varied.
-pub(crate) fn tell_unmet(run: &Run, wanted: &[Wanted], level: f64, terminal: &Terminal) {
+/// Returns notes on the targets that a run missed, and on values that never varied.
+pub(crate) fn unmet(run: &Run, wanted: &[Wanted], level: f64) -> Vec<String> {
     let averages = run.samples.averages();
     let replications = format!("{} replications", count(run.samples.replications.into()));
-    for wanted in wanted {
+    let note = |wanted: &Wanted| {
         let excess = wanted.target.excess(&run.samples, &averages, level);
-        wanted.tell(excess, wanted.target.never_varied(&averages), &replications, terminal);
-    }
+        wanted.note(excess, wanted.target.never_varied(&averages), &replications)
+    };
+    wanted.iter().filter_map(note).collect()
 }
 
-/// Reports the targets that long runs missed, and values that never varied.
-pub(crate) fn tell_unmet_in(runs: &[BatchAverages], wanted: &[Wanted], level: f64, terminal: &Terminal) {
+/// Returns notes on the targets that long runs missed, and on values that never varied.
+pub(crate) fn unmet_in(runs: &[BatchAverages], wanted: &[Wanted], level: f64) -> Vec<String> {
     let firings = format!("{} firings", count(runs.iter().map(|run| run.firings).sum()));
-    for wanted in wanted {
-        let excess = wanted.target.long_run_excess(runs, level);
-        wanted.tell(excess, wanted.target.never_varied_in(runs), &firings, terminal);
-    }
+    let note = |wanted: &Wanted| {
+        wanted.note(wanted.target.long_run_excess(runs, level), wanted.target.never_varied_in(runs), &firings)
+    };
+    wanted.iter().filter_map(note).collect()
 }
 
 /// Formats a factor above 1 with two digits.

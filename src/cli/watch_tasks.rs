@@ -8,7 +8,7 @@ use tailspn::diagnose::long_tail::{
     Agent, AgentSettings, Boundary, History, Model, Oddities, Oddity, ProgressFeed, ProgressReader, ProgressRecord,
     Recording, StragglerFlag,
 };
-use tailspn::report::{Report as _, WatchReport, progress_model_report, straggler_json, straggler_line};
+use tailspn::report::{Answer, Report as _, WatchReport, progress_model_report, straggler_json, straggler_line};
 use tailspn::trace::{JobTrace, ReadOptions};
 use tailspn::watch::Watch as _;
 
@@ -104,9 +104,9 @@ fn learn(args: &WatchArgs, terminal: &Terminal) -> Result<Model, Failure> {
     let toml = learned.model.to_toml().map_err(Failure::internal)?;
     let to_stdout = to_stdout(args);
     if to_stdout || args.reports.is_some() {
-        terminal.tell(terminal.printed(&report.clone().into(), &PrintArgs::default())?.trim_end());
+        terminal.tell(terminal.printed(&report.into(), &PrintArgs::default())?.trim_end());
     } else {
-        terminal.report(&report, &args.print)?;
+        terminal.show(&Answer::new(report), &args.print)?;
     }
     if to_stdout {
         terminal.data(&toml)?;

@@ -168,10 +168,10 @@ fn outcome(py: Python<'_>, ended: Option<Ended>, output: Output, interruption: O
         Some(Err(payload)) => (Some(1), Vec::new(), Some(message_of(&*payload))),
     };
     let reason = |Problem { message, help, place }| (message, help, place);
-    let (mut found, mut samples, mut data) = (None, output.samples, output.data);
+    let (mut found, mut samples, mut data) = (None, None, output.data);
     if let Some(Answer { result, times_s, plan, .. }) = output.answer {
         found = Some(Py::new(py, Found::of(result))?);
-        samples = times_s.or(samples);
+        samples = times_s;
         data = plan.unwrap_or(data);
     }
     Ok(Outcome {

@@ -9,8 +9,8 @@ use tailspn::plan::Copies;
 
 use crate::cli::args::diagnose::at_least_one;
 use crate::cli::args::{LogArgs, Method, PartArgs, PlaceArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs, TrustArgs};
-use crate::cli::straggler_values;
 use crate::cli::input::Input;
+use crate::cli::straggler_values;
 use crate::cli::values;
 
 /// A plan of a job.

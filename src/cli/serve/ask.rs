@@ -1,36 +1,38 @@
-//! Commands for the net of the page, run in process. The initial marking is the current marking of the page, and the
+//! Questions about the net of the page. The initial marking is the current marking of the page, and the
 //! rates are the current rates of the page.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::response::Response;
+use clap::ValueEnum as _;
 use serde::{Deserialize, Serialize};
 use tailspn::net::Net;
-use tailspn::report::Answer;
 
+use crate::cli::args::{QueryArgs, SimulateArgs, SolveArgs, StructureArgs, StructurePart, with_defaults};
 use crate::cli::call::Call;
+use crate::cli::frame::Ask;
+use crate::cli::input::Input;
 use crate::cli::serve::game::{Games, Rates};
 use crate::cli::serve::marked::{game_of, unmarked};
 use crate::cli::serve::reply::{Refusal, Reply, Shown, Waiting, apart, json, parsed, unfinished};
+use crate::cli::values;
 
-/// Wall time of a command.
-const MAX_TIME: &str = "--max-time=30s";
-/// Memory for states. Several requests may be answered at the same time.
-const MAX_MEMORY: &str = "--max-memory=1G";
+/// Wall time of an answer.
+pub(crate) const MAX_TIME: Duration = Duration::from_secs(30);
+/// Memory for states \[bytes\]. Several requests may be answered at the same time.
+const MAX_MEMORY: u64 = 1 << 30;
 
-/// A command of the page: its words, and its fields as options of the command. The field `QUERY` is not an option but an
-/// argument.
+/// A question of the page, and its fields.
 #[derive(Debug, Serialize)]
 pub(crate) struct Form {
     name: &'static str,
     title: &'static str,
     fields: &'static [Field],
-    #[serde(skip)]
-    words: &'static [&'static str],
 }
 
 #[derive(Debug, Serialize)]
@@ -46,7 +48,7 @@ const fn field(option: &'static str, label: &'static str, example: &'static str)
 
 const UNTIL: Field = field("until", "Until", "dead");
 
-/// The commands of the page.
+/// The questions of the page.
 pub(crate) const FORMS: [Form; 6] = [
     Form {
         name: "simulate",
@@ -57,33 +59,12 @@ pub(crate) const FORMS: [Form; 6] = [
             field("reps", "Replications", "10000"),
             field("seed", "Seed", "0"),
         ],
-        words: &["simulate"],
     },
-    Form {
-        name: "long-run",
-        title: "Simulate the long run",
-        fields: &[field("seed", "Seed", "0")],
-        words: &["simulate", "--steady", "--tokens", "--throughput"],
-    },
-    Form { name: "solve", title: "Solve", fields: &[UNTIL, field("at", "At times", "10,20")], words: &["solve"] },
-    Form {
-        name: "untimed",
-        title: "Solve without time",
-        fields: &[field("ctl", "CTL formula", "EF deadlock")],
-        words: &["solve", "--untimed"],
-    },
-    Form {
-        name: "query",
-        title: "Query",
-        fields: &[field("QUERY", "Query", "P=? [ F<=10 deadlock ]")],
-        words: &["query"],
-    },
-    Form {
-        name: "structure",
-        title: "Structure",
-        fields: &[field("only", "Parts", "invariants")],
-        words: &["structure"],
-    },
+    Form { name: "long-run", title: "Simulate the long run", fields: &[field("seed", "Seed", "0")] },
+    Form { name: "solve", title: "Solve", fields: &[UNTIL, field("at", "At times", "10,20")] },
+    Form { name: "untimed", title: "Solve without time", fields: &[field("ctl", "CTL formula", "EF deadlock")] },
+    Form { name: "query", title: "Query", fields: &[field("QUERY", "Query", "P=? [ F<=10 deadlock ]")] },
+    Form { name: "structure", title: "Structure", fields: &[field("only", "Parts", "invariants")] },
 ];
 
 /// A request for a command of [`FORMS`], with values of its fields.
@@ -98,59 +79,106 @@ struct AskRequest {
     values: BTreeMap<String, String>,
 }
 
+/// What a value of a field has to be, or why it is refused.
+type Parse<T> = fn(&str) -> Result<T, String>;
+
 impl AskRequest {
-    /// Returns the arguments of the command, with the name of the program.
-    fn arguments(&self) -> Result<Vec<OsString>, Refusal> {
+    /// Returns the text of a field; none if it is empty.
+    fn text(&self, name: &str) -> Option<&str> {
+        self.values.get(name).map(|text| text.trim()).filter(|text| !text.is_empty())
+    }
+
+    /// Returns the value of a field; none if it is empty.
+    fn value<T>(&self, name: &str, parse: Parse<T>) -> Result<Option<T>, Refusal> {
+        let parsed = self.text(name).map(|text| parse(text).map_err(|error| format!("{name}: `{text}`: {error}")));
+        parsed.transpose().map_err(Refusal::bad)
+    }
+
+    /// Returns the values of a field with commas between them.
+    fn list<T>(&self, name: &str, parse: Parse<T>) -> Result<Vec<T>, Refusal> {
+        let parts = self.text(name).into_iter().flat_map(|text| text.split(',')).map(str::trim);
+        let parsed = parts.map(|text| parse(text).map_err(|error| format!("{name}: `{text}`: {error}")));
+        parsed.collect::<Result<_, _>>().map_err(Refusal::bad)
+    }
+
+    /// Refuses questions and fields that the page does not have.
+    fn check(&self) -> Result<(), Refusal> {
         let form = FORMS.iter().find(|form| form.name == self.command);
         let form = form.ok_or_else(|| Refusal::bad(format!("there is no command `{}`", self.command)))?;
-        if let Some(unknown) = self.values.keys().find(|name| form.fields.iter().all(|field| field.option != **name)) {
-            return Err(Refusal::bad(format!("`{}` has no field `{unknown}`", self.command)));
+        match self.values.keys().find(|name| form.fields.iter().all(|field| field.option != **name)) {
+            Some(unknown) => Err(Refusal::bad(format!("`{}` has no field `{unknown}`", self.command))),
+            None => Ok(()),
         }
-        let mut words: Vec<OsString> = std::iter::once(&"tailspn").chain(form.words).map(OsString::from).collect();
-        words.push(MAX_TIME.into());
-        if matches!(form.words.first(), Some(&"solve" | &"query")) {
-            words.push(MAX_MEMORY.into());
-        }
-        let values = self.values.iter().map(|(option, value)| (option.as_str(), value.trim()));
-        let (free, options): (Vec<_>, Vec<_>) =
-            values.filter(|(_, value)| !value.is_empty()).partition(|(option, _)| *option == "QUERY");
-        // option and value are one word, so that a value is never taken for an option
-        words.extend(options.iter().map(|(option, value)| format!("--{option}={value}").into()));
-        words.extend(["--".into(), Call::NET.into()]);
-        words.extend(free.iter().map(|(_, value)| OsString::from(value)));
-        Ok(words)
+    }
+
+    /// Returns the question about a net, with limits of time and memory: several requests may be answered at the same time.
+    fn question(&self, net: Net) -> Result<Box<dyn Ask + Send>, Refusal> {
+        self.check()?;
+        let net_file = OsStr::new("net");
+        Ok(match &*self.command {
+            "simulate" | "long-run" => {
+                let mut args: SimulateArgs = with_defaults(&[net_file]);
+                args.net.net = Input::net(net);
+                args.question.until = self.text("until").map(str::to_owned);
+                args.question.horizon = self.value("horizon", values::seconds)?;
+                args.reps = self.value("reps", values::positive_count)?;
+                args.run.seed = self.value("seed", values::count)?;
+                args.run.max_time = Some(MAX_TIME);
+                args.steady = self.command == "long-run";
+                (args.question.tokens, args.question.throughput) = (args.steady, args.steady);
+                Box::new(args)
+            }
+            "solve" | "untimed" => {
+                let mut args: SolveArgs = with_defaults(&[net_file]);
+                args.net.net = Input::net(net);
+                args.until = self.text("until").map(str::to_owned);
+                args.at = self.list("at", values::seconds)?;
+                args.untimed = self.command == "untimed";
+                args.ctl = self.text("ctl").map(str::to_owned).into_iter().collect();
+                (args.max_time, args.max_memory) = (Some(MAX_TIME), Some(MAX_MEMORY));
+                Box::new(args)
+            }
+            "query" => {
+                let query = self.text("QUERY").ok_or_else(|| Refusal::bad("write a query"))?;
+                let mut args: QueryArgs = with_defaults(&[net_file, OsStr::new("query")]);
+                (args.net.net, args.query) = (Input::net(net), vec![query.to_owned()]);
+                (args.max_time, args.max_memory) = (Some(MAX_TIME), Some(MAX_MEMORY));
+                Box::new(args)
+            }
+            _ => {
+                let mut args: StructureArgs = with_defaults(&[net_file]);
+                args.net.net = Input::net(net);
+                args.only = self.list("only", |text| StructurePart::from_str(text, false))?;
+                args.max_time = MAX_TIME;
+                Box::new(args)
+            }
+        })
     }
 }
 
-/// Runs a command; stops it once nobody waits for the answer.
+/// Answers a question; stops the work once nobody waits for the answer.
 pub(crate) async fn ask(State(games): State<Arc<Games>>, body: Bytes) -> Response {
     match prepared(&games, &body) {
         Err(refusal) => refusal.response(),
-        Ok((net, arguments)) => {
-            let call = Call::new(false, Some(net));
+        Ok(question) => {
+            let call = Call::new(false);
             let _waiting = Waiting::new(&call);
-            apart(move || answer(&call, arguments)).await
+            apart(move || answer(&call, &*question)).await
         }
     }
 }
 
-/// Returns the net of a request, and the arguments of the command.
-fn prepared(games: &Games, body: &[u8]) -> Result<(Net, Vec<OsString>), Refusal> {
+/// Returns the question of a request about the marked net.
+fn prepared(games: &Games, body: &[u8]) -> Result<Box<dyn Ask + Send>, Refusal> {
     let request: AskRequest = parsed(body)?;
-    let arguments = request.arguments()?;
-    let game = game_of(games, request.rates, &request.marking)?;
-    Ok((game.marked(&request.marking).map_err(|error| unmarked(&error))?, arguments))
+    request.check()?;
+    let game = game_of(games, request.rates.clone(), &request.marking)?;
+    request.question(game.marked(&request.marking).map_err(|error| unmarked(&error))?)
 }
 
-fn answer(call: &Arc<Call>, arguments: Vec<OsString>) -> Reply {
-    let ended = call.run(arguments);
-    let output = call.take_output();
-    let Some(answer) = output.answer else {
-        let stopped = || Refusal::unanswerable("the command was stopped");
-        return Err(ended.err().map_or_else(stopped, |(_, problems)| unfinished(&problems)));
-    };
+fn answer(call: &Arc<Call>, question: &dyn Ask) -> Reply {
+    let (mut answer, problems) = call.ask(question).map_err(|(_, problems)| unfinished(&problems))?;
     // an incomplete result is returned with the reason
-    let problems = ended.err().map_or_else(Vec::new, |(_, problems)| problems);
-    let remarks = output.remarks.into_iter().chain(problems.into_iter().map(|problem| problem.message)).collect();
-    json(&Shown::of(Answer { notes: Vec::new(), ..answer }, remarks)?)
+    answer.notes.extend(problems.into_iter().map(|problem| problem.message));
+    json(&Shown::of(answer)?)
 }

@@ -118,7 +118,7 @@ fn found(call: &Call, question: &Question) -> Result<Shown, Refusal> {
     sizing.run.seed = question.seed;
     call.counts("replications of this size");
     let found = sizing.run(call).map_err(refused)?;
-    Shown::of(Answer::of_sizing(&found, Some(own_run)), Vec::new())
+    Shown::of(Answer::of_sizing(&found, Some(own_run)))
 }
 
 /// Returns the routes of the requests for a search.

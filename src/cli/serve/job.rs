@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::body::Bytes;
@@ -19,6 +18,7 @@ use tailspn::report::{Answer, AnyReport, CdfPoint, two_times_svg};
 use tailspn::stages::PlannedJob;
 
 use crate::cli::call::Call;
+use crate::cli::serve::ask::MAX_TIME;
 use crate::cli::serve::cheapest::{self, Search};
 use crate::cli::serve::fields::{Field, fields, options};
 use crate::cli::serve::reply::{Refusal, Reply, Waiting, apart, json, parsed, plain};
@@ -235,9 +235,6 @@ async fn estimate(State(job): State<Arc<Job>>, body: Bytes) -> Response {
     apart(move || answer(&job, &call, question)).await
 }
 
-/// Wall time of an estimate. The command that the page shows has no limit.
-const MAX_TIME: Duration = Duration::from_secs(30);
-
 fn broken(error: impl std::fmt::Display) -> Refusal {
     Refusal::unanswerable(format!("the estimate cannot be shown: {error}"))
 }
@@ -247,6 +244,7 @@ fn estimated(job: &Job, question: &Question, values: &Values, watch: &Call) -> R
     let run = RunSettings {
         replications: question.reps,
         seed: question.seed,
+        // the command that the page shows has no limit
         max_time: Some(MAX_TIME),
         // the comparison with pinned values needs the times of replications
         keep: question.pinned.is_some(),

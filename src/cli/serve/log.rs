@@ -131,14 +131,14 @@ async fn command(work: impl FnOnce(&Arc<Call>) -> Reply + Send + 'static) -> Res
 }
 
 async fn causes(State(log): State<Arc<Log>>) -> Response {
-    command(move |call| json(&Shown::of(answered(call, &log.args::<DiagnoseArgs>())?, Vec::new())?)).await
+    command(move |call| json(&Shown::of(answered(call, &log.args::<DiagnoseArgs>())?)?)).await
 }
 
 async fn fit(State(log): State<Arc<Log>>) -> Response {
     command(move |call| {
         let mut answer = answered(call, &log.args::<FitArgs>())?;
         let plan = answer.plan.take().unwrap_or_default();
-        let Shown { report, remarks, .. } = Shown::of(answer, Vec::new())?;
+        let Shown { report, remarks, .. } = Shown::of(answer)?;
         json(&Fitted { report, plan, remarks })
     })
     .await
@@ -200,7 +200,7 @@ impl Left {
     /// Returns an answer, with the reason why it does not use a plan.
     fn of(report: RemainingReport, note: Option<String>) -> Result<Self, Refusal> {
         let is_final = report.basis == RemainingBasis::Ended;
-        let Shown { result, report, .. } = Shown::of(Answer::new(report), Vec::new())?;
+        let Shown { result, report, .. } = Shown::of(Answer::new(report))?;
         Ok(Self { is_final, result: Some(result), report: Some(report), note })
     }
 }

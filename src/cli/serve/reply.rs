@@ -119,17 +119,20 @@ pub(crate) struct Shown {
 }
 
 impl Shown {
-    /// Returns an answer with its notes, after other notes.
-    pub(crate) fn of(answer: Answer, remarks: Vec<String>) -> Result<Self, Refusal> {
+    /// Returns an answer with its notes.
+    pub(crate) fn of(answer: Answer) -> Result<Self, Refusal> {
         let report = html(&[Part { document: answer.result.document(), net: None }]);
         let report = report.map_err(|error| Refusal::unanswerable(format!("the result cannot be shown: {error}")))?;
-        Ok(Self { report, remarks: remarks.into_iter().chain(answer.remarks()).collect(), result: answer.result })
+        Ok(Self { report, remarks: answer.remarks(), result: answer.result })
     }
 }
 
-/// Asks the question of a command, and returns the answer with all notes.
-pub(crate) fn answered(call: &Arc<Call>, command: &impl Ask) -> Result<Answer, Refusal> {
-    call.ask(command).map_err(|(_, problems)| unfinished(&problems))
+/// Asks the question of a command, and returns the complete answer with all notes.
+pub(crate) fn answered(call: &Arc<Call>, command: &dyn Ask) -> Result<Answer, Refusal> {
+    match call.ask(command) {
+        Ok((answer, problems)) if problems.is_empty() => Ok(answer),
+        Ok((_, problems)) | Err((_, problems)) => Err(unfinished(&problems)),
+    }
 }
 
 /// Returns the refusal for a command that failed.

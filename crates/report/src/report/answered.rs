@@ -63,7 +63,14 @@ pub enum End {
 impl Answer {
     /// Returns the answer of complete work, without notes.
     pub fn new(result: impl Into<AnyReport>) -> Self {
-        Self { result: result.into(), warnings: Vec::new(), notes: Vec::new(), times_s: None, plan: None, end: End::Complete }
+        Self {
+            result: result.into(),
+            warnings: Vec::new(),
+            notes: Vec::new(),
+            times_s: None,
+            plan: None,
+            end: End::Complete,
+        }
     }
 
     /// Returns the same answer for work that was stopped, if `stopped` is true.
