@@ -5,7 +5,7 @@ use tailspn::ask::net::{AnswerBy, LongRunLength, NetAnswer, NetAnswerError, NetS
 use tailspn::explain::Explain as _;
 use tailspn::report::{Answer, AnswerMethod, AnyReport, ExactBy, NetReport, UsedMethod, count, counted};
 use tailspn::sim::{
-    Backend, Ending, Ensemble, Goal, Quantity, Question, Run, SimulationError, SimulationResult, SteadyResult, Target,
+    Backend, Ending, Goal, Quantity, Question, Run, SimulationError, SimulationResult, SteadyResult, Target,
 };
 use tailspn::watch::TimeLimit;
 
@@ -21,9 +21,6 @@ use crate::cli::preparation::Preparation;
 use crate::cli::question::ask;
 use crate::cli::targets::{Wanted, of_ensemble, targets, unmet, unmet_in};
 use crate::cli::watch::{Progress, catch_interrupt};
-
-/// Default number of replications.
-const REPLICATIONS: u64 = 10_000;
 
 impl Ask for SimulateArgs {
     fn form(&self) -> Form<'_> {
@@ -50,7 +47,7 @@ impl Ask for SimulateArgs {
         if terminal.share().is_part() {
             return Err(Failure::part());
         }
-        let report = NetReport::new(&loaded.net, &question, &found, settings.level, &watch)?;
+        let report = NetReport::new(&loaded.net, &question, &found, settings.run.level, &watch)?;
         let (method, result): (AnswerMethod, AnyReport) = match report {
             NetReport::Replications(report) => (report.method.clone(), AnyReport::Simulation(report)),
             NetReport::LongRuns(report) => (report.method.clone(), AnyReport::Steady(report)),
@@ -86,23 +83,19 @@ fn settings(args: &SimulateArgs, targets: &[Wanted], terminal: &Terminal) -> Net
         .or(args.samples.is_some().then_some("--samples needs replications"));
     let long_runs = LongRunLength { runs: args.steady_runs, firings: args.steady_firings };
     let every: Vec<Target> = targets.iter().map(|wanted| wanted.target).collect();
+    let own = args.run.settings(terminal);
     let run = RunSettings {
         replications: args.reps,
         rel_error: args.stop_error(),
         backend: args.place.backend.0,
         adapter: args.place.adapter.clone(),
-        ..args.run.settings(terminal)
-    };
-    let ensemble = Ensemble {
-        engine: args.engine.0,
-        keep: args.samples.is_some() || run.keep,
-        targets: if args.steady { every } else { of_ensemble(targets) },
+        keep: args.samples.is_some() || own.keep,
         // the watch has the limit of time, which counts from the start of the command
-        max_wall: None,
-        ..run.ensemble(0, REPLICATIONS)
+        max_time: None,
+        ..own
     };
-    let (unfolded, level) = (args.no_fold, args.run.level);
-    NetSettings { by, needs_replications, long_runs, unfolded, ensemble, level }
+    let targets = if args.steady { every } else { of_ensemble(targets) };
+    NetSettings { by, needs_replications, long_runs, unfolded: args.no_fold, engine: args.engine.0, targets, run }
 }
 
 /// Returns the answer from replications, with remarks that a reader of the numbers should know.

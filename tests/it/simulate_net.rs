@@ -1,11 +1,12 @@
 //! `answer` in the library: the results of the command `simulate`, without a command line.
 
 use serde_json::Value;
+use tailspn::ask::RunSettings;
 use tailspn::ask::net::{AnswerBy, LongRunLength, NetAnswerError, NetSettings, answer};
 use tailspn::formats::pipe::{ReadOptions, WriteOptions, read, write};
 use tailspn::net::{Net, NetBuilder, Timing};
 use tailspn::report::{NetReport, Report as _, ReportSimulation as _};
-use tailspn::sim::{Ensemble, Goal, Question, Reward, SimulationError, Snapshot};
+use tailspn::sim::{Goal, Question, Reward, SimulationError, Snapshot};
 use tailspn::watch::Unwatched;
 
 use crate::cli::data;
@@ -47,7 +48,7 @@ fn the_command_prints_the_result_of_the_library() {
     let busy = Question { rewards: vec![reward], steady: true, ..Question::default() };
     let replications = |by| NetSettings {
         by,
-        ensemble: Ensemble { replications: 500, seed: 3, ..Ensemble::default() },
+        run: RunSettings { replications: Some(500), seed: Some(3), ..RunSettings::default() },
         ..NetSettings::default()
     };
     let long = |by| NetSettings { long_runs: LongRunLength { runs: 4, firings: Some(200_000) }, ..replications(by) };
@@ -64,7 +65,7 @@ fn the_command_prints_the_result_of_the_library() {
         (busy, long(AnswerBy::Exact), &steady[..]),
     ] {
         let found = answer(&net, &question, &settings, &Unwatched).unwrap();
-        let report = NetReport::new(&net, &question, &found, settings.level, &Unwatched).unwrap();
+        let report = NetReport::new(&net, &question, &found, settings.run.level, &Unwatched).unwrap();
         let (method, reps): (_, &[&str]) = match settings.by {
             AnswerBy::Auto => ("auto", &["--reps=500"]),
             AnswerBy::Simulation => ("simulate", &["--reps=500"]),

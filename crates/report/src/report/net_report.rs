@@ -40,7 +40,7 @@ impl NetReport {
     /// let settings = NetSettings { by: AnswerBy::Exact, ..NetSettings::default() };
     /// let question = Question::default();
     /// let answer = answer(&net, &question, &settings, &Unwatched).unwrap();
-    /// match NetReport::new(&net, &question, &answer, settings.level, &Unwatched).unwrap() {
+    /// match NetReport::new(&net, &question, &answer, settings.run.level, &Unwatched).unwrap() {
     ///     NetReport::Replications(report) => assert_eq!(report.passage_time.unwrap().mean.value, 2.0),
     ///     NetReport::LongRuns(_) => unreachable!("the question is not about the long run"),
     /// }

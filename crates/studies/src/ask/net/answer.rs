@@ -5,11 +5,12 @@ use std::borrow::Cow;
 use tailspn_common::explain::{ErrorKind, Explain};
 
 use crate::answer::{AnswerError, Choice, ExactAnswer, choose, exact, exact_of_prepared};
+use crate::ask::RunSettings;
 use crate::compile::CompileError;
 use crate::net::Net;
 use crate::sim::{
-    Ensemble, LONG_RUNS, MOST_LONG_FIRINGS, Prepared, Question, SimulationError, SimulationResult, SteadyResult,
-    SteadyRunError,
+    EngineChoice, Ensemble, LONG_RUNS, MOST_LONG_FIRINGS, Prepared, Question, SimulationError, SimulationResult, SteadyResult,
+    SteadyRunError, Target,
 };
 use crate::watch::Watch;
 
@@ -41,7 +42,7 @@ impl Default for LongRunLength {
 }
 
 /// Settings of an answer about a net.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct NetSettings {
     /// Method of the answer.
     pub by: AnswerBy,
@@ -51,17 +52,22 @@ pub struct NetSettings {
     pub long_runs: LongRunLength,
     /// True to keep equal parts of the net apart instead of counting them.
     pub unfolded: bool,
-    /// Replications, targets, seed, threads, engine and backend. Long runs use the targets, the seed and the threads.
-    pub ensemble: Ensemble,
-    /// Confidence level of all intervals, in (0, 1).
-    pub level: f64,
+    /// Engine of the replications.
+    pub engine: EngineChoice,
+    /// Quantities that the simulation must estimate with the requested error. None: only the mean time.
+    pub targets: Vec<Target>,
+    /// How the question is answered. There are 10,000 replications unless their number is given; long runs use the seed, the level and the
+    /// threads.
+    pub run: RunSettings,
 }
 
-impl Default for NetSettings {
-    /// Returns settings for 10,000 replications with seed 0 and 95% intervals.
-    fn default() -> Self {
-        let (by, long_runs, ensemble) = (AnswerBy::default(), LongRunLength::default(), Ensemble::default());
-        Self { by, needs_replications: None, long_runs, unfolded: false, ensemble, level: 0.95 }
+/// Number of replications unless it is given.
+const REPLICATIONS: u64 = 10_000;
+
+impl NetSettings {
+    fn ensemble(&self) -> Ensemble {
+        let (engine, targets) = (self.engine, self.targets.clone());
+        Ensemble { engine, targets, ..self.run.ensemble(0, REPLICATIONS) }
     }
 }
 
@@ -154,7 +160,7 @@ impl<'a> PreparedNet<'a> {
         let prepared = if question.steady {
             net.steady_state().asking(asked).fold(!settings.unfolded).prepared()?
         } else {
-            let simulation = net.simulation().asking(asked).ensemble(settings.ensemble.clone());
+            let simulation = net.simulation().asking(asked).ensemble(settings.ensemble());
             if settings.unfolded { simulation.unfolded().prepared()? } else { simulation.prepared()? }
         };
         Ok(Self { net, question, settings, prepared })
@@ -181,8 +187,8 @@ impl<'a> PreparedNet<'a> {
     fn replications(self, choice: Choice, watch: &dyn Watch) -> Result<NetAnswer, NetAnswerError> {
         let Self { net, question, settings, prepared } = self;
         watch.counts("replications");
-        let simulation = net.simulation().asking(question.clone()).ensemble(settings.ensemble.clone());
-        let result = simulation.level(settings.level).watch(watch).run_prepared(prepared)?;
+        let simulation = net.simulation().asking(question.clone()).ensemble(settings.ensemble());
+        let result = simulation.level(settings.run.level).watch(watch).run_prepared(prepared)?;
         Ok(NetAnswer::Replications(Box::new(result), choice))
     }
 
@@ -190,11 +196,11 @@ impl<'a> PreparedNet<'a> {
         let Self { net, question, settings, prepared } = self;
         watch.counts("parts");
         let LongRunLength { runs, firings } = settings.long_runs;
-        let Ensemble { targets, seed, threads, .. } = settings.ensemble.clone();
+        let Ensemble { targets, seed, threads, .. } = settings.ensemble();
         let most = firings.unwrap_or(MOST_LONG_FIRINGS);
         let first = if targets.is_empty() { firings.unwrap_or(FIRINGS) } else { FIRINGS.min(most) };
         let long = net.steady_state().asking(question.clone()).targets(targets).firings(first).most_firings(most);
-        let long = long.runs(runs).seed(seed).level(settings.level).watch(watch);
+        let long = long.runs(runs).seed(seed).level(settings.run.level).watch(watch);
         let long = if let Some(threads) = threads { long.threads(threads) } else { long };
         Ok(NetAnswer::LongRuns(Box::new(long.run_prepared(&prepared)?), choice))
     }
