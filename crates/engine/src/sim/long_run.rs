@@ -398,11 +398,6 @@ impl SteadyResult {
         &self.runs
     }
 
-    /// The averages of the parts of each run, without the net and the question.
-    pub fn into_runs(self) -> Vec<BatchAverages> {
-        self.runs
-    }
-
     /// Mean tokens of all classes in a place.
     ///
     /// # Errors

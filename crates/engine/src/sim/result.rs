@@ -56,11 +56,6 @@ impl SimulationResult {
         &self.run
     }
 
-    /// The replications, without the words of the question.
-    pub fn into_run(self) -> Run {
-        self.run
-    }
-
     /// Number of replications.
     pub fn replications(&self) -> u64 {
         self.run.samples.replications
