@@ -2,9 +2,8 @@
 
 use tailspn::ask::RunSettings;
 use tailspn::optimize::{Measure, Optimization, OptimizePlan, Sizing};
-use tailspn::plan::{JobPlan, PlanOption, Planning as _};
+use tailspn::plan::JobPlan;
 use tailspn::report::Answer;
-use tailspn::sweep::Axis;
 
 use crate::cli::args::{FitArgs, OptimizeArgs};
 use crate::cli::exit::Exit;
@@ -76,28 +75,11 @@ fn size(job: JobPlan, text: Option<&PlanText>, args: &OptimizeArgs, terminal: &T
     if let JobPlan::Tasks(_) = job {
         return Err(only_whatif(&job, "optimize"));
     }
-    let (fixed, choices) = args.planned.machines();
-    let is_stages = matches!(job, JobPlan::Stages(_));
-    let own = |key: &str| (key == "cluster.node[0].count") != is_stages;
-    // a list of choices that does not apply to the job is refused in the same way as a single number
-    let foreign = choices.iter().filter(|(key, _)| !own(key)).map(|(key, counts)| match *key {
-        "job.executors" => PlanOption::Executors(counts[0]),
-        "job.cores" => PlanOption::Cores(counts[0]),
-        _ => PlanOption::Workers(None, counts[0]),
-    });
-    let options: Vec<PlanOption> = foreign.chain(fixed.iter().cloned()).chain(args.planned.options()).collect();
-    let job = job.with_all(&options).plan().map_err(|error| options_refused(&error))?;
+    let choices = args.planned.machines();
+    let job = choices.applied(job, &args.planned.options()).map_err(|error| options_refused(&error))?;
     let failed = |error| study_failure(error, text.unwrap_or(&PlanText::none()));
     let own_run = Some(proved(&job, args.trust.trust_misfit, terminal)?);
-    let mut sizing = Sizing::new(job, args.price.clone()).map_err(failed)?;
-    let chosen = |wanted: &str| choices.iter().find(|(key, _)| *key == wanted).map(|(_, counts)| counts.to_vec());
-    let machines = if is_stages { "job.executors" } else { "cluster.node[0].count" };
-    let one = fixed.iter().find_map(|option| match option {
-        PlanOption::Executors(count) | PlanOption::Workers(_, count) => Some(vec![*count]),
-        _ => None,
-    });
-    sizing.machines = chosen(machines).or(one).unwrap_or_default();
-    sizing.cores = chosen("job.cores").unwrap_or_default();
+    let mut sizing = Sizing::new(job, args.price.clone()).map_err(failed)?.choosing(&choices);
     sizing.measure = measure(args).unwrap_or(sizing.measure);
     sizing.run = settings(args);
     catch_interrupt(terminal);
@@ -122,12 +104,7 @@ fn search(path: &Input, args: &OptimizeArgs, terminal: &Terminal) -> Result<Answ
     if let Some(measure) = measure(args) {
         plan.optimize.measure = measure.name();
     }
-    let (mut options, choices) = args.planned.machines();
-    for (key, counts) in choices {
-        plan.axis.retain(|axis| axis.key != key);
-        plan.axis.push(Axis::values(key, counts.iter().map(|&count| i64::try_from(count).unwrap_or(i64::MAX))));
-    }
-    options.extend(args.planned.options());
+    let options = args.planned.machines().replace(&mut plan, args.planned.options());
     let failed = |error| study_failure(error, &text);
     let search = Optimization::planned(plan, path.folder(), &options);
     let search = search.map_err(failed)?.settings(settings(args));

@@ -1,5 +1,6 @@
 //! Reads a plan, and reports problems with their positions.
 
+use tailspn::StudyError;
 use tailspn::cluster::PolicyPlan;
 use tailspn::plan::{
     JobPlan, Loaded, PlanError, PlanOption, PlanProblem, PlanWarning, Planning as _, ProblemKind, Work,
@@ -114,9 +115,8 @@ pub(crate) fn options_refused(error: &PlanError) -> Failure {
 }
 
 /// Refuses a plan that only the cluster simulator can run.
-pub(crate) fn only_whatif(plan: &JobPlan, command: &str) -> Failure {
-    let message = format!("`{command}` cannot run a plan of {}, which is simulated task by task", plan.described_by());
-    Failure::helped(Exit::Model, message, "use `tailspn whatif PLAN`")
+pub(crate) fn only_whatif(plan: &JobPlan, question: &'static str) -> Failure {
+    StudyError::TaskByTask { question, described_by: plan.described_by() }.into()
 }
 
 /// Returns a hint on how to list the keys of a command's plan.

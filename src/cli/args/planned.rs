@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use tailspn::optimize::MachineChoices;
 use tailspn::plan::{DataSize, InputSize, PlanOption};
 
 use crate::cli::values;
@@ -109,27 +110,14 @@ impl ChoiceArgs {
         self.job.options(None, None, &[])
     }
 
-    /// Returns the machine options with a single value, and the plan key of each option with several values, together
-    /// with these values.
-    pub(crate) fn machines(&self) -> (Vec<PlanOption>, Vec<(&'static str, &[u64])>) {
-        let (mut options, mut choices) = (Vec::new(), Vec::new());
-        let mut sort = |key: &'static str, counts: &'_ Counts, option: &dyn Fn(u64) -> PlanOption| match counts.0[..] {
-            [one] => options.push(option(one)),
-            _ => choices.push(key),
-        };
-        for (kind, counts) in &self.workers {
-            sort("cluster.node[0].count", counts, &|count| PlanOption::Workers(kind.clone(), count));
+    /// Returns the numbers of machines.
+    pub(crate) fn machines(&self) -> MachineChoices {
+        let counts = |counts: &Option<Counts>| counts.as_ref().map_or_else(Vec::new, |counts| counts.0.clone());
+        MachineChoices {
+            workers: self.workers.iter().map(|(kind, counts)| (kind.clone(), counts.0.clone())).collect(),
+            executors: counts(&self.executors),
+            cores: counts(&self.cores),
         }
-        self.executors.iter().for_each(|counts| sort("job.executors", counts, &PlanOption::Executors));
-        self.cores.iter().for_each(|counts| sort("job.cores", counts, &PlanOption::Cores));
-        let values = |key: &&'static str| -> &[u64] {
-            match *key {
-                "job.executors" => self.executors.as_ref().map_or(&[], |counts| &counts.0),
-                "job.cores" => self.cores.as_ref().map_or(&[], |counts| &counts.0),
-                _ => self.workers.first().map_or(&[], |(_, counts)| &counts.0),
-            }
-        };
-        (options, choices.iter().map(|key| (*key, values(key))).collect())
     }
 }
 

@@ -10,7 +10,7 @@
 //! |---|---|
 //! | the whole search, from the plan to the answer | [`run`] |
 //! | the plan in TOML, and its checks | [`plan`] |
-//! | a price by time, and the candidate sizes of a fitted job | `price`, `sizing` |
+//! | a price by time, and the candidate sizes of a job | `price`, `sizing`; numbers of machines to choose from: `choices` |
 //! | the cost of a point | [`cost`] |
 //! | the decision whether a point meets the deadline, with its confidence | [`judge`] |
 //! | the next point to evaluate, and the answer | [`search()`] |
@@ -20,6 +20,7 @@
 //! the deadline. The levels of all looks at all points are chosen so that all decisions are jointly
 //! correct with the requested confidence.
 
+mod choices;
 pub mod compare;
 pub mod cost;
 pub mod judge;
@@ -30,6 +31,7 @@ pub mod search;
 pub mod settings;
 mod sizing;
 
+pub use choices::MachineChoices;
 pub use compare::search_by_estimates;
 pub use cost::{Cost, CostError};
 pub use judge::{Judge, Judgement, Measure, Verdict};

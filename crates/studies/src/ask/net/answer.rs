@@ -9,8 +9,8 @@ use crate::ask::RunSettings;
 use crate::compile::CompileError;
 use crate::net::Net;
 use crate::sim::{
-    EngineChoice, Ensemble, LONG_RUNS, MOST_LONG_FIRINGS, Prepared, Question, SimulationError, SimulationResult, SteadyResult,
-    SteadyRunError, Target,
+    EngineChoice, Ensemble, LONG_RUNS, MOST_LONG_FIRINGS, Prepared, Question, SimulationError, SimulationResult,
+    SteadyResult, SteadyRunError, Target,
 };
 use crate::watch::Watch;
 
