@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use tailspn::diagnose::InputFindings;
 use tailspn::diagnose::causes::{CauseSettings, LogCauses, NodeMap, PoolOptions, RootCauses, Rules, causes_of_log};
 use tailspn::diagnose::samples::{SampleOptions, Samples, is_readable, read_samples};
-use tailspn::diagnose::{InputFindings, InputKind};
-use tailspn::report::{Answer, DiagnosisReport, diagnosis_report, diagnosis_svg};
+use tailspn::report::{Answer, diagnosis_report, diagnosis_svg};
 use tailspn::trace::{JobTrace, ReadOptions};
 
 use crate::cli::args::{DiagnoseArgs, RulesChoice};
@@ -50,7 +50,8 @@ impl Ask for DiagnoseArgs {
         said.add(by_progress(&inputs, trace.as_ref(), self, terminal)?);
         said.add(by_calls(&inputs, trace.as_ref(), self, terminal)?);
         said.warnings.extend(inputs.left_out());
-        let report = report(trace.as_ref(), said, causes);
+        let mut report = diagnosis_report(trace.as_ref(), said, causes);
+        report.partial |= interrupted();
         let picture = trace.filter(|_| self.timeline.is_some()).map(|trace| diagnosis_svg(&trace, &report.findings));
         let asked = Asked::from(Answer::new(report).unless_stopped(interrupted()));
         Ok(match (&self.timeline, picture) {
@@ -115,15 +116,7 @@ fn node_map(trace: &JobTrace, args: &DiagnoseArgs) -> Result<NodeMap, Failure> {
             Failure::new(Exit::Model, error.span.map_or(note.clone(), |span| note.at(&source, span)))
         })?;
     }
-    for (node, seconds) in &args.clock_offset {
-        let names: Vec<String> = match node {
-            Some(name) => vec![name.clone()],
-            None => trace.nodes.iter().map(|node| node.name.clone()).collect(),
-        };
-        for name in names {
-            map.node.entry(name).or_default().clock_offset_s += seconds;
-        }
-    }
+    args.clock_offset.iter().for_each(|(node, seconds)| map.shift(trace, node.as_deref(), *seconds));
     Ok(map)
 }
 
@@ -134,31 +127,4 @@ fn rules(args: &DiagnoseArgs) -> Rules {
     };
     let (quantile, peer_factor, edge, edge_factor) = (args.quantile, args.peer_factor, args.edge.0, args.edge_factor);
     Rules { quantile, peer_factor, edge, edge_factor, ..base }
-}
-
-/// Builds the report on inputs, missing data and findings: the causes in the log first, then the findings in `said`.
-fn report(trace: Option<&JobTrace>, said: InputFindings, mut causes: RootCauses) -> DiagnosisReport {
-    let subject = trace.map_or_else(|| without_log_subject(&said), subject);
-    causes.findings.extend(said.findings);
-    let compared = said.compared;
-    let mut report = diagnosis_report(subject, said.used, said.missing, said.warnings, causes);
-    report.compared |= compared;
-    report.partial = trace.is_some_and(|trace| trace.reading.partial) || interrupted();
-    report
-}
-
-fn subject(trace: &JobTrace) -> String {
-    let name = trace.applications.first().map_or("", |application| application.name.as_str());
-    if name.is_empty() { trace.format.text().to_owned() } else { format!("{name}: {}", trace.format.text()) }
-}
-
-fn without_log_subject(said: &InputFindings) -> String {
-    let has = |kind: InputKind| said.used.iter().any(|used| used.kind == kind);
-    let text = match (has(InputKind::Progress), has(InputKind::Syscalls)) {
-        (true, true) => "task progress, and system calls of nodes",
-        (true, false) => "task progress",
-        (false, true) => "system calls of nodes",
-        (false, false) => "no usable input",
-    };
-    text.to_owned()
 }

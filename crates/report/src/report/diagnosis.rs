@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::diagnose::causes::{Advice, ReplayedTime, RootCauses, StageSummary, WarmUp};
-use crate::diagnose::{Cause, Finding, UsedInput};
+use crate::diagnose::{Cause, Finding, InputFindings, InputKind, UsedInput};
 use crate::report::json::Word;
+use crate::trace::JobTrace;
 
 /// Data examined in one stage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -56,14 +57,12 @@ pub struct DiagnosisReport {
     pub warm_up: Option<WarmUp>,
 }
 
-/// Builds the report; adds the unknowns of the root causes to `missing`.
-pub fn diagnosis_report(
-    subject: String,
-    used: Vec<UsedInput>,
-    mut missing: Vec<String>,
-    warnings: Vec<String>,
-    causes: RootCauses,
-) -> DiagnosisReport {
+/// Builds the report on a log and other inputs: the causes in the log first, then what the other inputs say. The unknowns of the causes are
+/// added to what is missing.
+pub fn diagnosis_report(trace: Option<&JobTrace>, said: InputFindings, mut causes: RootCauses) -> DiagnosisReport {
+    let subject = trace.map_or_else(|| subject_without_log(&said), subject);
+    let InputFindings { used, mut missing, warnings, findings, compared } = said;
+    causes.findings.extend(findings);
     let stages: Vec<DiagnosedStageRow> = causes.stages.iter().map(stage_row).collect();
     missing.extend(missing_features(&stages));
     if causes.too_small > 0 {
@@ -84,17 +83,35 @@ pub fn diagnosis_report(
     }));
     DiagnosisReport {
         subject,
-        partial: false,
+        partial: trace.is_some_and(|trace| trace.reading.partial),
         used,
         missing,
         warnings,
-        compared: !stages.is_empty(),
+        compared: compared || !stages.is_empty(),
         stages,
         advice: causes.advice(),
         warm_up: causes.warm_up(),
         replayed: causes.replayed(),
         findings: causes.findings,
     }
+}
+
+/// Returns the title of a diagnosis of a log.
+fn subject(trace: &JobTrace) -> String {
+    let name = trace.applications.first().map_or("", |application| application.name.as_str());
+    if name.is_empty() { trace.format.text().to_owned() } else { format!("{name}: {}", trace.format.text()) }
+}
+
+/// Returns the title of a diagnosis without a log.
+fn subject_without_log(said: &InputFindings) -> String {
+    let has = |kind: InputKind| said.used.iter().any(|used| used.kind == kind);
+    let text = match (has(InputKind::Progress), has(InputKind::Syscalls)) {
+        (true, true) => "task progress, and system calls of nodes",
+        (true, false) => "task progress",
+        (false, true) => "system calls of nodes",
+        (false, false) => "no usable input",
+    };
+    text.to_owned()
 }
 
 fn stage_row(stage: &StageSummary) -> DiagnosedStageRow {

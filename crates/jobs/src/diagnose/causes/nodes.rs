@@ -57,6 +57,17 @@ pub struct NodeMapError {
 }
 
 impl NodeMap {
+    /// Adds an offset \[s\] to the clock of a node; without a name, to the clocks of all nodes of a log.
+    pub fn shift(&mut self, trace: &JobTrace, node: Option<&str>, seconds: f64) {
+        let names: Vec<String> = match node {
+            Some(name) => vec![name.to_owned()],
+            None => trace.nodes.iter().map(|node| node.name.clone()).collect(),
+        };
+        for name in names {
+            self.node.entry(name).or_default().clock_offset_s += seconds;
+        }
+    }
+
     /// Reads a map: a table `[node."NAME"]` for each node, with the keys of [`NodeSource`].
     ///
     /// # Errors
