@@ -39,7 +39,7 @@ impl EstimateArgs {
             rel_error: self.rel_error,
             backend: self.place.backend.0,
             adapter: self.place.adapter.clone(),
-            ..self.run.settings(terminal)
+            ..terminal.settings(&self.run)
         }
     }
 }

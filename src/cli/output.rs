@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
+use tailspn::ask::RunSettings;
 use tailspn::report::{Answer, AnyReport, Look, document_csv, document_text, markdown};
 use tailspn::share::Share;
 
-use crate::cli::args::{ColorChoice, PrintArgs};
+use crate::cli::args::{ColorChoice, PrintArgs, RunArgs};
 use crate::cli::call::Call;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
@@ -84,6 +85,19 @@ impl Terminal {
     /// Returns the share of the replications that this process runs.
     pub(crate) fn share(&self) -> &Share {
         &self.share
+    }
+
+    /// Returns how a question is answered, on the CPU and with the question's own number of replications.
+    pub(crate) fn settings(&self, run: &RunArgs) -> RunSettings {
+        RunSettings {
+            seed: run.seed,
+            threads: run.threads,
+            level: run.level,
+            max_time: run.max_time,
+            keep: self.keeps_samples(),
+            share: self.share.clone(),
+            ..RunSettings::default()
+        }
     }
 
     /// Returns the rest of a limit of wall time, which counts from the start of the command.

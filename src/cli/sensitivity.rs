@@ -39,7 +39,7 @@ impl Ask for SensitivityArgs {
         let failed = |error| study_failure(error, &plan);
         let job = study.subject.plan().map_err(failed)?;
         let own_run = job.map(|job| proved(&job, self.trust.trust_misfit, terminal)).transpose()?;
-        let mut study = study.settings(RunSettings { replications: self.reps, ..self.run.settings(terminal) });
+        let mut study = study.settings(RunSettings { replications: self.reps, ..terminal.settings(&self.run) });
         study.method = self.method.0;
         study.subject.set_folding(!self.no_fold);
         study.measure = self.measure;

@@ -83,7 +83,7 @@ fn settings(args: &SimulateArgs, targets: &[Wanted], terminal: &Terminal) -> Net
         .or(args.samples.is_some().then_some("--samples needs replications"));
     let long_runs = LongRunLength { runs: args.steady_runs, firings: args.steady_firings };
     let every: Vec<Target> = targets.iter().map(|wanted| wanted.target).collect();
-    let own = args.run.settings(terminal);
+    let own = terminal.settings(&args.run);
     let run = RunSettings {
         replications: args.reps,
         rel_error: args.stop_error(),

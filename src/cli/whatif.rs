@@ -56,7 +56,7 @@ impl Ask for WhatIfArgs {
             }
         };
         study.vary(&values(&self.sweep)).map_err(failure)?;
-        study.run = RunSettings { replications: self.reps, ..self.run.settings(terminal) };
+        study.run = RunSettings { replications: self.reps, ..terminal.settings(&self.run) };
         study.notes().iter().for_each(|note| terminal.tell(&format!("note: {note}")));
         let progress = Progress::new(terminal.shows_progress(), "replications");
         let outcome = study.run(&progress).map_err(failure)?;

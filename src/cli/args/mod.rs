@@ -1,6 +1,7 @@
 //! The arguments of every command, and their help.
 
 mod choices;
+mod command;
 mod compare;
 #[cfg(feature = "gpu")]
 mod devices;
@@ -63,7 +64,6 @@ use std::time::Duration;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::cli::exit::EXIT_CODES;
-use crate::cli::input::Input;
 use crate::cli::values;
 
 /// Estimate job times; simulate and solve stochastic Petri nets
@@ -162,58 +162,6 @@ pub(crate) enum Command {
     Man(ManArgs),
     /// Install the man pages and shell completions
     Setup(SetupArgs),
-}
-
-impl Command {
-    /// Returns the requested part of the replications and whether its file may replace an existing file;
-    /// `None` for commands without parts.
-    pub(crate) fn part(&self) -> Option<(&PartArgs, bool)> {
-        match self {
-            Self::Simulate(args) => Some((&args.part, args.force)),
-            Self::Estimate(args) => Some((&args.part, args.force)),
-            Self::Whatif(args) => Some((&args.part, args.force)),
-            Self::Sensitivity(args) => Some((&args.part, args.force)),
-            _ => None,
-        }
-    }
-
-    /// Returns the inputs that may be in memory, in the order of the arguments.
-    pub(crate) fn inputs_mut(&mut self) -> Vec<&mut Input> {
-        match self {
-            Self::Check(CheckArgs { net, .. })
-            | Self::Convert(ConvertArgs { net, .. })
-            | Self::Structure(StructureArgs { net, .. }) => vec![&mut net.net],
-            Self::Simulate(args) => vec![&mut args.net.net],
-            Self::Solve(args) => vec![&mut args.net.net],
-            Self::Query(args) => vec![&mut args.net.net],
-            Self::Rare(args) => vec![&mut args.net.net],
-            Self::Estimate(args) => args.plan.iter_mut().collect(),
-            Self::Whatif(args) => args.plan.iter_mut().collect(),
-            Self::Sweep(args) => args.plan.iter_mut().collect(),
-            Self::Sensitivity(args) => args.subject.iter_mut().collect(),
-            Self::Optimize(args) => args.inputs.iter_mut().collect(),
-            _ => Vec::new(),
-        }
-    }
-
-    /// Replaces the output form of a command that can run in parts.
-    pub(crate) fn show_as(&mut self, other: &SweepPrintArgs) {
-        let (print, plots, force) = match self {
-            Self::Simulate(args) => (&mut args.print, &mut args.plots, &mut args.force),
-            Self::Estimate(args) => (&mut args.print, &mut args.plots, &mut args.force),
-            Self::Whatif(args) => (&mut args.print, &mut args.plots, &mut args.force),
-            Self::Sensitivity(args) => (&mut args.print, &mut args.plots, &mut args.force),
-            _ => return,
-        };
-        // a part does not record which files may be replaced here
-        *force = other.force;
-        if other.form.is_chosen() {
-            *print = other.form;
-        }
-        if other.plots.plots.is_some() {
-            *plots = other.plots.clone();
-        }
-    }
 }
 
 /// Returns the arguments of a command with the defaults of their declarations, for files that the command takes.

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use tailspn::ask::RunSettings;
 use tailspn::job_time::EstimateMethod;
 use tailspn::report::CsvText;
 use tailspn::share::Shard;
@@ -13,7 +12,6 @@ use tailspn::trace::ReadOptions;
 
 use crate::cli::args::BackendChoice;
 use crate::cli::input::Input;
-use crate::cli::output::Terminal;
 use crate::cli::values;
 
 /// A net to read.
@@ -131,21 +129,6 @@ pub(crate) struct RunArgs {
     /// Confidence level of all intervals
     #[arg(long, value_name = "LEVEL", default_value = "0.95", allow_hyphen_values = true, value_parser = values::share)]
     pub(crate) level: f64,
-}
-
-impl RunArgs {
-    /// Returns how a question is answered, on the CPU and with the question's own number of replications.
-    pub(crate) fn settings(&self, terminal: &Terminal) -> RunSettings {
-        RunSettings {
-            seed: self.seed,
-            threads: self.threads,
-            level: self.level,
-            max_time: self.max_time,
-            keep: terminal.keeps_samples(),
-            share: terminal.share().clone(),
-            ..RunSettings::default()
-        }
-    }
 }
 
 /// Method of an answer.

@@ -82,6 +82,10 @@ struct AskRequest {
 /// What a value of a field has to be, or why it is refused.
 type Parse<T> = fn(&str) -> Result<T, String>;
 
+fn parsed_field<T>(name: &str, text: &str, parse: Parse<T>) -> Result<T, Refusal> {
+    parse(text).map_err(|error| Refusal::unanswerable(format!("`{text}` for `{name}`: {error}")))
+}
+
 impl AskRequest {
     /// Returns the text of a field; none if it is empty.
     fn text(&self, name: &str) -> Option<&str> {
@@ -90,15 +94,13 @@ impl AskRequest {
 
     /// Returns the value of a field; none if it is empty.
     fn value<T>(&self, name: &str, parse: Parse<T>) -> Result<Option<T>, Refusal> {
-        let parsed = self.text(name).map(|text| parse(text).map_err(|error| format!("{name}: `{text}`: {error}")));
-        parsed.transpose().map_err(Refusal::bad)
+        self.text(name).map(|text| parsed_field(name, text, parse)).transpose()
     }
 
     /// Returns the values of a field with commas between them.
     fn list<T>(&self, name: &str, parse: Parse<T>) -> Result<Vec<T>, Refusal> {
         let parts = self.text(name).into_iter().flat_map(|text| text.split(',')).map(str::trim);
-        let parsed = parts.map(|text| parse(text).map_err(|error| format!("{name}: `{text}`: {error}")));
-        parsed.collect::<Result<_, _>>().map_err(Refusal::bad)
+        parts.map(|text| parsed_field(name, text, parse)).collect()
     }
 
     /// Refuses questions and fields that the page does not have.

@@ -2,10 +2,11 @@
 
 use serde::Serialize;
 use tailspn::mapreduce::{Factors, Plan};
-use tailspn::plan::{DataSize, InputSize, JobPlan, PlanOption};
+use tailspn::plan::{DataSizeError, JobPlan, PlanOption};
 use tailspn::stages::{SpeculativeCopies, StagePlan};
 
 use crate::cli::args::workers;
+use crate::cli::serve::reply::Refusal;
 use crate::cli::{straggler_values, values};
 
 /// A field of the page.
@@ -23,39 +24,36 @@ pub(crate) struct Field {
 }
 
 /// Returns the options that the text of a field stands for: none for an empty field, several for several kinds of workers.
-///
-/// # Errors
-///
-/// The reason why the text has no meaning, or that a job has no such field.
-pub(crate) fn options(name: &str, text: &str) -> Result<Vec<PlanOption>, String> {
+pub(crate) fn options(name: &str, text: &str) -> Result<Vec<PlanOption>, Refusal> {
+    if option(name, "").is_none() {
+        return Err(Refusal::bad(format!("a job has no field `{name}`")));
+    }
     let parts = if name == "workers" { text.split(',').collect() } else { vec![text] };
     let parts = parts.into_iter().map(str::trim).filter(|part| !part.is_empty());
-    parts.map(|part| option(name, part).map_err(|error| format!("--{name}: `{part}`: {error}"))).collect()
+    let refused = |part: &str, why: String| Refusal::unanswerable(format!("`{part}` for `--{name}`: {why}"));
+    parts.filter_map(|part| Some(option(name, part)?.map_err(|why| refused(part, why)))).collect()
 }
 
-fn option(name: &str, text: &str) -> Result<PlanOption, String> {
-    let size = || text.parse::<DataSize>().map_err(|error| error.to_string());
-    let count = || values::positive_count(text);
-    Ok(match name {
-        "input-size" => PlanOption::InputSize(text.parse::<InputSize>().map_err(|error| error.to_string())?),
-        "split-size" => PlanOption::SplitSize(size()?),
-        "workers" => {
-            let (kind, count) = workers(text)?;
-            PlanOption::Workers(kind, count)
-        }
-        "map-slots" => PlanOption::MapSlots(count()?),
-        "reduce-slots" => PlanOption::ReduceSlots(count()?),
-        "gpus-per-worker" => PlanOption::Gpus(values::count(text)?),
-        "reduces" => PlanOption::Reduces(values::count(text)?),
-        "stragglers" => PlanOption::Stragglers(straggler_values::stragglers(text)?),
-        "speculation" => PlanOption::Speculation(straggler_values::copies(text)?),
-        "deadline" => PlanOption::Deadline(values::deadline(text)?),
-        "executors" => PlanOption::Executors(count()?),
-        "cores" => PlanOption::Cores(count()?),
-        "gpus-per-executor" => PlanOption::GpusOfExecutor(count()?),
-        "concurrent-gpu-tasks" => PlanOption::ConcurrentGpuTasks(count()?),
-        "partitions" => PlanOption::Partitions(count()?),
-        _ => return Err("a job has no such field".to_owned()),
+/// Returns the option of a field, or why its text has no meaning; none for a field that a job does not have.
+fn option(name: &str, text: &str) -> Option<Result<PlanOption, String>> {
+    let (count, positive) = (values::count, values::positive_count);
+    Some(match name {
+        "input-size" => text.parse().map(PlanOption::InputSize).map_err(|error: DataSizeError| error.to_string()),
+        "split-size" => text.parse().map(PlanOption::SplitSize).map_err(|error: DataSizeError| error.to_string()),
+        "workers" => workers(text).map(|(kind, count)| PlanOption::Workers(kind, count)),
+        "map-slots" => positive(text).map(PlanOption::MapSlots),
+        "reduce-slots" => positive(text).map(PlanOption::ReduceSlots),
+        "gpus-per-worker" => count(text).map(PlanOption::Gpus),
+        "reduces" => count(text).map(PlanOption::Reduces),
+        "stragglers" => straggler_values::stragglers(text).map(PlanOption::Stragglers),
+        "speculation" => straggler_values::copies(text).map(PlanOption::Speculation),
+        "deadline" => values::deadline(text).map(PlanOption::Deadline),
+        "executors" => positive(text).map(PlanOption::Executors),
+        "cores" => positive(text).map(PlanOption::Cores),
+        "gpus-per-executor" => positive(text).map(PlanOption::GpusOfExecutor),
+        "concurrent-gpu-tasks" => positive(text).map(PlanOption::ConcurrentGpuTasks),
+        "partitions" => positive(text).map(PlanOption::Partitions),
+        _ => return None,
     })
 }
 

@@ -83,8 +83,7 @@ impl Job {
     /// Returns the plan with the values of the fields.
     fn planned(&self, question: &Question, values: &Values) -> Result<Planned, Refusal> {
         let plan = self.plan(question.plan.as_deref())?;
-        let of_field = |(name, text): (&String, &String)| options(name, text).map_err(Refusal::bad);
-        let all = values.iter().map(of_field).collect::<Result<Vec<_>, _>>()?.concat();
+        let all = values.iter().map(|(name, text)| options(name, text)).collect::<Result<Vec<_>, _>>()?.concat();
         Ok(plan.with_all(&all))
     }
 

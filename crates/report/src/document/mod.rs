@@ -46,7 +46,7 @@ use crate::report::{Picture, PlotError};
 
 pub use crate::render::Report;
 pub use number::Number;
-pub use paragraph::{Paragraph, Topic};
+pub use paragraph::{Paragraph, Piece, Topic};
 pub use table::{Cell, Column, Form, Show, Table};
 
 /// One result, or a comparison of several.
@@ -87,15 +87,6 @@ pub enum Block<'a> {
     Text(Vec<Piece>),
 }
 
-/// A part of a sentence.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Piece {
-    /// Words.
-    Text(String),
-    /// A number of the result.
-    Number(Number),
-}
-
 /// The numbers of a time by which results are compared.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Headline {
@@ -122,24 +113,6 @@ pub struct Figure<'a> {
     pub half: bool,
     picture: Option<Draw<'a>>,
     text: Option<Write<'a>>,
-}
-
-impl From<&str> for Piece {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<String> for Piece {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl From<Number> for Piece {
-    fn from(number: Number) -> Self {
-        Self::Number(number)
-    }
 }
 
 impl<'a> Figure<'a> {

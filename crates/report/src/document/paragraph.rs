@@ -1,7 +1,43 @@
 //! The first paragraph of a document: the answer, the check of the plan on its own runs, where the time goes, and what is assumed.
 
-use crate::document::Piece;
-use crate::render::text::sentence;
+use crate::document::number::Number;
+
+/// A part of a sentence.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Piece {
+    /// Words.
+    Text(String),
+    /// A number of the result.
+    Number(Number),
+}
+
+impl From<&str> for Piece {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Piece {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<Number> for Piece {
+    fn from(number: Number) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl Piece {
+    /// Returns the words, with the interval of a number.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Number(number) => number.in_words(),
+        }
+    }
+}
 
 /// What a part of the first paragraph is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +88,7 @@ impl Paragraph {
     /// Returns what is said about a topic; empty if nothing is.
     pub fn about(&self, topic: Topic) -> String {
         let own = self.0.iter().filter(|(other, _)| *other == topic);
-        sentence(own.flat_map(|(_, pieces)| pieces)).trim().to_owned()
+        let words: String = own.flat_map(|(_, pieces)| pieces).map(Piece::words).collect();
+        words.trim().to_owned()
     }
 }

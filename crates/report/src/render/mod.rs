@@ -19,7 +19,7 @@ mod html;
 mod look;
 mod markdown;
 mod report;
-pub(crate) mod text;
+mod text;
 
 pub(crate) use bars::bars_text;
 pub(crate) use csv::wide_rows;

@@ -48,11 +48,7 @@ fn head(document: &Document<'_>, look: &Look) -> String {
 
 /// Returns the words of a sentence, with the intervals of its numbers.
 pub(crate) fn sentence<'p>(pieces: impl IntoIterator<Item = &'p Piece>) -> String {
-    let words = |piece: &Piece| match piece {
-        Piece::Text(text) => text.clone(),
-        Piece::Number(number) => number.in_words(),
-    };
-    pieces.into_iter().map(words).collect()
+    pieces.into_iter().map(Piece::words).collect()
 }
 
 fn table_text(table: &Table, look: &Look) -> Option<String> {
