@@ -1,10 +1,10 @@
 //! What a command reads: a file or, if another program runs the command, what it has in memory in place of the file.
 
-use std::ffi::OsString;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use clap::builder::{MapValueParser, PathBufValueParser, TypedValueParser as _, ValueParserFactory};
 use tailspn::net::Net;
 use tailspn::subject::FileKind;
 
@@ -64,15 +64,23 @@ impl Input {
     }
 }
 
-impl From<OsString> for Input {
-    fn from(path: OsString) -> Self {
-        Self { path: path.into(), given: Given::File }
+impl From<PathBuf> for Input {
+    fn from(path: PathBuf) -> Self {
+        Self { path, given: Given::File }
+    }
+}
+
+impl ValueParserFactory for Input {
+    type Parser = MapValueParser<PathBufValueParser, fn(PathBuf) -> Self>;
+
+    fn value_parser() -> Self::Parser {
+        PathBufValueParser::new().map(Self::from)
     }
 }
 
 impl From<&Path> for Input {
     fn from(path: &Path) -> Self {
-        Self { path: path.to_owned(), given: Given::File }
+        path.to_owned().into()
     }
 }
 

@@ -122,10 +122,10 @@ impl Call {
         let Output { answer, remarks, .. } = self.take_output();
         match (answer, ended) {
             (Some(answer), ended) => {
-                let problems = ended.map_or_else(|failure| problems(&failure), |_| Vec::new());
+                let problems = ended.map_or_else(|failure| failure.problems(), |_| Vec::new());
                 Ok((Answer { warnings: Vec::new(), notes: remarks, ..answer }, problems))
             }
-            (None, Err(failure)) => Err((failure.exit.code(), problems(&failure))),
+            (None, Err(failure)) => Err((failure.exit.code(), failure.problems())),
             (None, Ok(exit)) => Err((exit.code(), Vec::new())),
         }
     }
@@ -155,13 +155,8 @@ impl Call {
             let parts = part::together(&parts.collect::<Vec<_>>(), true, false)?;
             run_command(&cli.command, &terminal.sharing(parts.share))
         });
-        ended.map(Exit::code).map_err(|failure| (failure.exit.code(), problems(&failure)))
+        ended.map(Exit::code).map_err(|failure| (failure.exit.code(), failure.problems()))
     }
-}
-
-/// Returns the reasons of a failure, for other programs.
-fn problems(failure: &Failure) -> Vec<Problem> {
-    failure.notes.iter().map(Note::to_problem).collect()
 }
 
 /// Returns the first sentence of an error about arguments, without the usage text.

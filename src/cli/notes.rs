@@ -195,6 +195,11 @@ impl<E: Explain> From<E> for Failure {
 }
 
 impl Failure {
+    /// Returns the reasons, for other programs.
+    pub(crate) fn problems(&self) -> Vec<Problem> {
+        self.notes.iter().map(Note::to_problem).collect()
+    }
+
     /// Returns what an error says, with its exit code and advice. Work that was stopped is interrupted rather than refused.
     pub(crate) fn of(error: &dyn Explain) -> Self {
         let exit = match error.kind() {

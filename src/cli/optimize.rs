@@ -34,7 +34,7 @@ impl Ask for OptimizeArgs {
 
     /// Searches the configurations of a plan, or the sizes of a job.
     fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
-        let kind = self.inputs.first().and_then(|first| optimized(first));
+        let kind = self.inputs.first().and_then(optimized);
         let answer = match (kind, &self.inputs[..]) {
             (Some(Optimized::Logs), _) => size(plan_of(&fit_args(self), terminal)?, None, self, terminal)?,
             (Some(Optimized::Job), [path]) => {

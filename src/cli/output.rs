@@ -118,6 +118,7 @@ impl Terminal {
         if self.is_in_process() {
             return Ok(());
         }
+        self.tell_warnings(answer);
         self.data(&self.printed(&answer.result, print)?)?;
         // JSON and CSV lack the remarks, so they are printed to standard error
         if print.json || print.csv {
@@ -127,8 +128,11 @@ impl Terminal {
         Ok(())
     }
 
-    fn tell_notes(&self, answer: &Answer) {
+    fn tell_warnings(&self, answer: &Answer) {
         self.warnings(&answer.warnings.iter().map(Note::warning).collect::<Vec<_>>());
+    }
+
+    fn tell_notes(&self, answer: &Answer) {
         answer.notes.iter().for_each(|note| self.tell(note));
     }
 
@@ -252,6 +256,7 @@ impl Terminal {
     pub(crate) fn keep(&self, mut answer: Answer) {
         if let Some(call) = &self.call {
             answer.times_s = answer.times_s.filter(|_| call.keeps_samples());
+            self.tell_warnings(&answer);
             self.tell_notes(&answer);
             call.output().answer = Some(answer);
         }

@@ -57,10 +57,10 @@ impl Ask for RemainingArgs {
 fn read_plan(args: &RemainingArgs, terminal: &Terminal) -> Result<Option<StagePlan>, Failure> {
     let Some(path) = &args.plan else { return Ok(None) };
     let needed = "`tailspn fit LOG... -o PLAN.toml` makes a plan of stages from Spark event logs";
-    let plan = if path.is_dir() || path.kind().is_some_and(FileKind::is_log) {
-        plan_of(&FitArgs::of_logs(vec![path.to_path_buf()], &args.limits), terminal)?
+    let plan = if path.is_dir() || FileKind::of(path).is_some_and(FileKind::is_log) {
+        plan_of(&FitArgs::of_logs(vec![path.clone()], &args.limits), terminal)?
     } else {
-        PlanText::read(path, terminal)?.job(terminal)?
+        PlanText::read(&path.as_path().into(), terminal)?.job(terminal)?
     };
     match plan {
         JobPlan::Stages(plan) => Ok(Some(*plan)),
@@ -130,8 +130,9 @@ fn follow(args: &RemainingArgs, terminal: &Terminal) -> Result<Exit, Failure> {
         let started = Instant::now();
         match answer(&log, args, plan.as_ref(), terminal, &Unwatched)? {
             Ok(report) => {
-                print(&report, args, terminal)?;
-                if report.basis == RemainingBasis::Ended {
+                let has_ended = report.basis == RemainingBasis::Ended;
+                print(report, args, terminal)?;
+                if has_ended {
                     return Ok(Exit::Success);
                 }
             }
@@ -173,11 +174,15 @@ pub(crate) fn size_of(log: &Path) -> Option<(PathBuf, u64)> {
 }
 
 /// Prints an answer: JSON as one line, text with an empty line before the next one.
-fn print(report: &RemainingReport, args: &RemainingArgs, terminal: &Terminal) -> Result<(), Failure> {
+fn print(report: RemainingReport, args: &RemainingArgs, terminal: &Terminal) -> Result<(), Failure> {
+    if terminal.is_in_process() {
+        terminal.keep(Answer::new(report));
+        return Ok(());
+    }
     if args.print.json {
         return terminal.data(&report.json_line().map_err(Failure::internal)?);
     }
-    let text = terminal.printed(&report.clone().into(), &args.print)?;
+    let text = terminal.printed(&report.into(), &args.print)?;
     let gap = if args.print.csv { "" } else { "\n" };
     terminal.data(&format!("{text}{gap}"))
 }

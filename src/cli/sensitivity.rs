@@ -85,8 +85,12 @@ fn read(args: &SensitivityArgs, terminal: &Terminal) -> Result<(Sensitivity, Pla
             return Err(Failure::new(Exit::Usage, note.with_help("write a plan with `sweep.base`")));
         }
         let text = PlanText { source: Source::new(path.display().to_string(), ""), text: String::new() };
-        let study = Sensitivity::open_net(path, goal_of(args)?).map_err(|error| study_failure(error, &text))?;
-        return Ok((study, text));
+        let goal = goal_of(args)?;
+        let study = match path.given_net() {
+            Some(net) => Sensitivity::of_net_with(net.clone(), goal),
+            None => Sensitivity::open_net(path, goal),
+        };
+        return Ok((study.map_err(|error| study_failure(error, &text))?, text));
     }
     let text = PlanText::read(path, terminal)?;
     if args.until.is_some() {

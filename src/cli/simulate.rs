@@ -24,7 +24,9 @@ use crate::cli::watch::{Progress, catch_interrupt};
 
 impl Ask for SimulateArgs {
     fn form(&self) -> Form<'_> {
-        Form { plots: Some(&self.plots), force: self.force, ..Form::printed(&self.print) }
+        // long runs have no pictures
+        let has_pictures = !self.steady || self.method == Method::Exact;
+        Form { plots: has_pictures.then_some(&self.plots), force: self.force, ..Form::printed(&self.print) }
     }
 
     /// Simulates the net.

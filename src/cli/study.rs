@@ -26,10 +26,8 @@ pub(crate) fn tell_warnings(warnings: &[LoadWarning], subject: &Subject, termina
             _ => {}
         }
     }
-    if subject.whole_runs_differ() {
-        terminal.tell(
-            "note: the plan includes run-to-run variation; means are for a typical run, quantiles are over all runs",
-        );
+    if let Some(advice) = subject.advice() {
+        terminal.tell(&format!("note: {advice}"));
     }
 }
 

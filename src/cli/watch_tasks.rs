@@ -106,7 +106,9 @@ fn learn(args: &WatchArgs, terminal: &Terminal) -> Result<Model, Failure> {
     if to_stdout || args.reports.is_some() {
         terminal.tell(terminal.printed(&report.into(), &PrintArgs::default())?.trim_end());
     } else {
-        terminal.show(&Answer::new(report), &args.print)?;
+        let answer = Answer::new(report);
+        terminal.show(&answer, &args.print)?;
+        terminal.keep(answer);
     }
     if to_stdout {
         terminal.data(&toml)?;

@@ -363,6 +363,7 @@ fn an_estimate_is_that_of_the_command() {
 
     let wrong = json!({ "options": { "input-size": "much" } });
     assert_eq!(server.post("/job/estimate", &wrong).status, 422);
+    assert_eq!(server.post("/job/estimate", &json!({ "reps": 0 })).status, 422);
     assert_eq!(server.post("/job/estimate", &json!({ "options": { "export": "x.xml" } })).status, 400);
 }
 

@@ -4,13 +4,20 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value;
-use tailspn::report::{AnyReport, Look, PageResult, ReadError, document_text, page, read_json};
+use tailspn::report::{AnyReport, Blocks, Look, PageResult, ReadError, document_text, page, read_json};
 
 use crate::tables::NativeTable;
 
 /// A result of any kind.
 #[pyclass(frozen, module = "tailspn._tailspn")]
-pub(crate) struct Found(AnyReport);
+pub(crate) struct Found {
+    result: AnyReport,
+    /// The JSON that the result was read from. Parts that this version does not know are only there.
+    text: Option<String>,
+}
+
+/// The answer, the check on the own runs, where the time goes, what would change it, what is assumed, the next commands.
+type BlocksRow = (String, String, String, Vec<String>, String, Vec<String>);
 
 fn refused(error: impl ToString) -> PyErr {
     PyValueError::new_err(error.to_string())
@@ -18,14 +25,15 @@ fn refused(error: impl ToString) -> PyErr {
 
 /// Reads a result from the output of `--json`.
 #[pyfunction]
-pub(crate) fn read(json: &str) -> PyResult<Found> {
-    read_json(json).map(Found).map_err(|error: ReadError| refused(error))
+pub(crate) fn read(json: String) -> PyResult<Found> {
+    let result = read_json(&json).map_err(|error: ReadError| refused(error))?;
+    Ok(Found { result, text: Some(json) })
 }
 
 impl Found {
     /// Returns a result that a command has found.
     pub(crate) fn of(result: AnyReport) -> Self {
-        Self(result)
+        Self { result, text: None }
     }
 }
 
@@ -58,34 +66,44 @@ fn object(py: Python<'_>, value: &Value) -> PyResult<Py<PyAny>> {
 impl Found {
     /// Returns the keys and values.
     fn values(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        object(py, &serde_json::to_value(&self.0).map_err(refused)?)
+        match &self.text {
+            Some(text) => Ok(py.import("json")?.call_method1("loads", (text,))?.unbind()),
+            None => object(py, &serde_json::to_value(&self.result).map_err(refused)?),
+        }
     }
 
     /// Returns the JSON, as `--json` prints it.
     fn json(&self) -> PyResult<String> {
-        self.0.json().map_err(refused)
+        self.text.clone().map_or_else(|| self.result.json().map_err(refused), Ok)
+    }
+
+    /// Returns what the answer says, part by part.
+    fn blocks(&self) -> BlocksRow {
+        let Blocks { answer, own_run, parts, changes, assumed, next } = self.result.document().six_blocks();
+        (answer, own_run, parts, changes, assumed, next)
     }
 
     /// Returns the text for a terminal with `width` columns; with `all`, including all columns and rows of tables.
     #[pyo3(signature = (width=80, all=false))]
     fn text(&self, width: usize, all: bool) -> String {
         let rows = all.then_some(usize::MAX);
-        document_text(&self.0.document(), &Look { unicode: true, width, rows, detail: all, ..Look::default() })
+        document_text(&self.result.document(), &Look { unicode: true, width, rows, detail: all, ..Look::default() })
     }
 
     /// Returns the page: one HTML file without scripts that needs no network access.
     fn html(&self) -> PyResult<String> {
-        page(&[PageResult { found: self.0.clone(), source: String::new(), plan: None, net: None }]).map_err(refused)
+        page(&[PageResult { found: self.result.clone(), source: String::new(), plan: None, net: None }])
+            .map_err(refused)
     }
 
     /// Returns the tables.
     fn tables(&self) -> Vec<NativeTable> {
-        self.0.document().tables().map(NativeTable::new).collect()
+        self.result.document().tables().map(NativeTable::new).collect()
     }
 
     /// Returns the pictures as pairs of name and SVG.
     fn pictures(&self) -> PyResult<Vec<(String, String)>> {
-        let pictures = self.0.document().pictures().map_err(refused)?;
+        let pictures = self.result.document().pictures().map_err(refused)?;
         Ok(pictures.into_iter().map(|picture| (picture.name.to_string(), picture.wide)).collect())
     }
 }

@@ -56,6 +56,21 @@ def test_a_net_survives_pipe_and_draws_itself(tmp_path: pathlib.Path) -> None:
     assert graph.nodes["todo1"]["tokens"] == 1 and graph.edges["task1", "done", "output"]["weight"] == 1
 
 
+def test_the_rates_of_a_net_in_memory_are_ranked() -> None:
+    builder = tailspn.NetBuilder("two steps").parameter("slow", 0.1).parameter("fast", 10.0)
+    builder.place("todo", 1).place("half").place("done")
+    builder.timed("first", rate="slow").input("todo", "first").output("first", "half")
+    builder.timed("second", rate="fast").input("half", "second").output("second", "done")
+    found = tailspn.sensitivity(builder.build(), until="#(done) >= 1", reps=2_000)
+    # 1% of the rate of a step of 10 s is worth 0.1 s, of a step of 0.1 s 0.001 s
+    for knob, percent_s in zip(found.knobs, (-0.1, -0.001), strict=True):
+        effect = knob.effect.per_percent_s
+        error = (effect.high - effect.low) / (2 * 1.96)
+        assert 0 < error < -0.1 * percent_s and abs(effect - percent_s) < 5 * error, knob.key
+    with pytest.raises(tailspn.UsageError, match="nobody"):
+        tailspn.sensitivity(builder.build(), until="#(nobody) >= 1")
+
+
 def test_distributions_of_delays_have_their_means() -> None:
     laws = {
         "deterministic": tailspn.deterministic(3.0),
@@ -126,6 +141,9 @@ def test_a_result_shows_itself(root: pathlib.Path, tmp_path: pathlib.Path) -> No
     assert tailspn.read(tmp_path / "result.json").json() == result.json()
     again = pickle.loads(pickle.dumps(result))
     assert again.json() == result.json()
+    said = again.blocks
+    assert said == result.blocks
+    assert "job time" in said.answer.lower() and said.changes and said.next == ["tailspn whatif PLAN.toml", "tailspn optimize PLAN.toml"]
     with pytest.raises(AttributeError, match="no `nothing`"):
         _ = result.nothing
 

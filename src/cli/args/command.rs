@@ -26,6 +26,7 @@ impl Command {
             Self::Solve(args) => vec![&mut args.net.net],
             Self::Query(args) => vec![&mut args.net.net],
             Self::Rare(args) => vec![&mut args.net.net],
+            Self::SpnGc(args) => args.plan.iter_mut().collect(),
             Self::Estimate(args) => args.plan.iter_mut().collect(),
             Self::Whatif(args) => args.plan.iter_mut().collect(),
             Self::Sweep(args) => args.plan.iter_mut().collect(),

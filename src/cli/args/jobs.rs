@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use tailspn::mapreduce::{CopySlots, Speculation, Stragglers};
 use tailspn::plan::Copies;
@@ -38,9 +38,10 @@ pub(crate) struct SpnGcArgs {
     #[arg(long, value_name = "T1,...,T9", allow_hyphen_values = true, value_parser = values::nine_means)]
     pub(crate) means: Option<[f64; 9]>,
     /// Plan of the job; without one, the default job
+    #[arg(value_hint = ValueHint::AnyPath)]
     pub(crate) plan: Option<Input>,
     /// Old form of PLAN
-    #[arg(long = "plan", value_name = "PLAN.toml", conflicts_with = "plan", hide = true)]
+    #[arg(long = "plan", value_name = "PLAN.toml", conflicts_with = "plan", hide = true, value_hint = ValueHint::AnyPath)]
     pub(crate) plan_option: Option<Input>,
     #[command(flatten)]
     pub(crate) planned: PlanArgs,
@@ -89,6 +90,7 @@ Examples:
 #[command(group(clap::ArgGroup::new("written").args(["export", "plots"]).multiple(true)))]
 pub(crate) struct EstimateArgs {
     /// Plan of the job; without one, the default job
+    #[arg(value_hint = ValueHint::AnyPath)]
     pub(crate) plan: Option<Input>,
     /// Method for the job time; `auto` also prints the exact job time if a formula exists
     #[arg(long, default_value = "auto", help_heading = "Run")]
@@ -173,7 +175,7 @@ Examples:
 #[command(group(clap::ArgGroup::new("written").args(["plot", "plots", "output"]).multiple(true)))]
 pub(crate) struct WhatIfArgs {
     /// Plan of cluster, jobs and policies, or the log of a finished job; without one, the default plan
-    #[arg(value_name = "PLAN|LOG")]
+    #[arg(value_name = "PLAN|LOG", value_hint = ValueHint::AnyPath)]
     pub(crate) plan: Option<Input>,
     /// For a log: compare the policies of this plan
     #[arg(long, value_name = "PLAN.toml", help_heading = "Run")]

@@ -1,6 +1,6 @@
 //! The arguments of `sensitivity` and `optimize`.
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use tailspn::optimize::{Measure, Price};
 
@@ -45,7 +45,7 @@ Examples:
 #[command(group(clap::ArgGroup::new("written").args(["plots", "output"]).multiple(true)))]
 pub(crate) struct SensitivityArgs {
     /// Sweep plan, to analyse its axes, or net, to analyse its rate parameters
-    #[arg(value_name = "PLAN|NET", required_unless_present = "print_plan")]
+    #[arg(value_name = "PLAN|NET", required_unless_present = "print_plan", value_hint = ValueHint::AnyPath)]
     pub(crate) subject: Option<Input>,
     /// Method of the sensitivity analysis
     #[arg(long, value_enum, default_value = "derivatives")]
@@ -124,7 +124,7 @@ Examples:
 ")]
 pub(crate) struct OptimizeArgs {
     /// Logs of runs of a job, the plan of a job, or the plan of an optimisation
-    #[arg(value_name = "LOG|PLAN", required_unless_present = "print_plan")]
+    #[arg(value_name = "LOG|PLAN", required_unless_present = "print_plan", value_hint = ValueHint::AnyPath)]
     pub(crate) inputs: Vec<Input>,
     /// Price of machine time, such as 0.30/executor-hour, $0.05/core-hour or 0.40/node-hour [default:
     /// 1/core-hour; for MapReduce 1/node-hour]

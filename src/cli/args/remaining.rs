@@ -8,7 +8,6 @@ use clap::Args;
 use tailspn::plan::DataSize;
 
 use crate::cli::args::{LogArgs, PrintArgs};
-use crate::cli::input::Input;
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -38,7 +37,7 @@ pub(crate) struct RemainingArgs {
     pub(crate) log: PathBuf,
     /// Plan that `fit` made from other runs of the program, or the log of another run
     #[arg(long, value_name = "PLAN.toml|LOG", help_heading = "Question")]
-    pub(crate) plan: Option<Input>,
+    pub(crate) plan: Option<PathBuf>,
     /// Input of the run, such as 10GB [default: computed from the number of tasks]
     #[arg(long, value_name = "SIZE", requires = "plan", allow_hyphen_values = true, help_heading = "Question")]
     pub(crate) input_size: Option<DataSize>,

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 use tailspn::job_time::EstimateMethod;
 use tailspn::report::CsvText;
 use tailspn::share::Shard;
@@ -18,6 +18,7 @@ use crate::cli::values;
 #[derive(Debug, Args)]
 pub(crate) struct NetArgs {
     /// PIPE XML of any version, PNML, a GreatSPN project or `.net`, or JANI; `-` is standard input
+    #[arg(value_hint = ValueHint::AnyPath)]
     pub(crate) net: Input,
     /// Meaning of a file on which PIPE 4.3 and PIPE 5 disagree: `sensible` (the most likely meaning), `pipe4` or `pipe5`;
     /// may be repeated

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
 
 use tailspn::share::Shard;
 
@@ -35,7 +35,7 @@ Examples:
 ")]
 pub(crate) struct SweepArgs {
     /// Plan of the sweep
-    #[arg(required_unless_present = "print_plan")]
+    #[arg(required_unless_present = "print_plan", value_hint = ValueHint::AnyPath)]
     pub(crate) plan: Option<Input>,
     #[command(flatten)]
     pub(crate) planned: PlanArgs,

@@ -118,7 +118,9 @@ fn found(call: &Call, question: &Question) -> Result<Shown, Refusal> {
     sizing.run.seed = question.seed;
     call.counts("replications of this size");
     let found = sizing.run(call).map_err(refused)?;
-    Shown::of(Answer::of_sizing(&found, Some(own_run)))
+    let mut answer = Answer::of_sizing(&found, Some(own_run));
+    answer.notes.extend(found.search.subject.advice().map(|advice| format!("note: {advice}")));
+    Shown::of(answer)
 }
 
 /// Returns the routes of the requests for a search.

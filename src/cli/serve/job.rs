@@ -13,15 +13,17 @@ use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
 use tailspn::ask::{EstimateJob as _, Proof, RunSettings};
 use tailspn::estimate::paired_difference;
-use tailspn::plan::{JobPlan, PlanError, Planned, Planning as _};
+use tailspn::plan::{JobPlan, Planned, Planning as _};
 use tailspn::report::{Answer, AnyReport, CdfPoint, two_times_svg};
 use tailspn::stages::PlannedJob;
 
 use crate::cli::call::Call;
+use crate::cli::output::Terminal;
+use crate::cli::plan::PlanText;
 use crate::cli::serve::ask::MAX_TIME;
 use crate::cli::serve::cheapest::{self, Search};
 use crate::cli::serve::fields::{Field, fields, options};
-use crate::cli::serve::reply::{Refusal, Reply, Waiting, apart, json, parsed, plain};
+use crate::cli::serve::reply::{Refusal, Reply, Waiting, apart, json, parsed, plain, unfinished};
 
 /// Names of the pictures of the report that the page shows, in display order.
 const PICTURES: [&str; 5] = ["histogram", "cdf", "tail", "waterfall", "critical"];
@@ -69,20 +71,25 @@ impl Job {
         matches!(JobPlan::open(path), Ok(JobPlan::Stages(_))).then_some(path)
     }
 
-    /// Reads the plan; a fitted plan is parsed from its text.
-    fn plan(&self, text: Option<&str>) -> Result<JobPlan, Refusal> {
-        let refused = |error: &dyn std::fmt::Display| Refusal::unanswerable(error.to_string());
+    /// Reads the plan, with its warnings as remarks of the call; a fitted plan is parsed from its text.
+    fn plan(&self, text: Option<&str>, call: &Arc<Call>) -> Result<JobPlan, Refusal> {
         match (&self.source, text) {
             (Source::BuiltIn, _) => Ok(JobPlan::default()),
-            (Source::File(path), _) => JobPlan::open(path).map_err(|error| refused(&error)),
-            (Source::Log(_), Some(text)) => JobPlan::from_toml(text).map_err(|error: PlanError| refused(&error)),
+            (Source::File(path), _) => {
+                let terminal = Terminal::of_call(call);
+                let read = PlanText::read(&path.as_path().into(), &terminal).and_then(|text| text.job(&terminal));
+                read.map_err(|failure| unfinished(&failure.problems()))
+            }
+            (Source::Log(_), Some(text)) => {
+                JobPlan::from_toml(text).map_err(|error| Refusal::unanswerable(error.to_string()))
+            }
             (Source::Log(_), None) => Err(no_plan()),
         }
     }
 
     /// Returns the plan with the values of the fields.
-    fn planned(&self, question: &Question, values: &Values) -> Result<Planned, Refusal> {
-        let plan = self.plan(question.plan.as_deref())?;
+    fn planned(&self, question: &Question, values: &Values, call: &Arc<Call>) -> Result<Planned, Refusal> {
+        let plan = self.plan(question.plan.as_deref(), call)?;
         let all = values.iter().map(|(name, text)| options(name, text)).collect::<Result<Vec<_>, _>>()?.concat();
         Ok(plan.with_all(&all))
     }
@@ -221,7 +228,7 @@ fn begin(job: &Job, text: Option<&str>) -> Reply {
         Source::File(path) => Some(path.display().to_string()),
         Source::BuiltIn | Source::Log(_) => None,
     };
-    json(&Start { plan, fields: fields(&job.plan(text)?) })
+    json(&Start { plan, fields: fields(&job.plan(text, &Call::new(false))?) })
 }
 
 async fn estimate(State(job): State<Arc<Job>>, body: Bytes) -> Response {
@@ -238,8 +245,8 @@ fn broken(error: impl std::fmt::Display) -> Refusal {
     Refusal::unanswerable(format!("the estimate cannot be shown: {error}"))
 }
 
-/// Estimates the job with these values; `watch` may stop the work.
-fn estimated(job: &Job, question: &Question, values: &Values, watch: &Call) -> Result<Answer, Refusal> {
+/// Estimates the job with these values; `call` may stop the work.
+fn estimated(job: &Job, question: &Question, values: &Values, call: &Arc<Call>) -> Result<Answer, Refusal> {
     let run = RunSettings {
         replications: question.reps,
         seed: question.seed,
@@ -251,10 +258,11 @@ fn estimated(job: &Job, question: &Question, values: &Values, watch: &Call) -> R
     };
     let copies = values.get("speculation").is_some_and(|copies| !copies.trim().is_empty());
     let proof = Proof { is_needed: copies, is_trusted: false };
-    let estimation = job.planned(question, values)?.estimation().settings(run).proof(proof).watch(watch);
+    let estimation = job.planned(question, values, call)?.estimation().settings(run).proof(proof).watch(&**call);
     let found = estimation.run().map_err(|error| Refusal::of(&error))?;
-    let times_s = Some(found.times_s());
-    Ok(Answer { times_s, ..Answer::of_job(&found).map_err(|error| Refusal::of(&error))? })
+    let answer = Answer::of_job(&found).map_err(|error| Refusal::of(&error))?;
+    let notes = call.take_output().remarks.into_iter().chain(answer.notes).collect();
+    Ok(Answer { times_s: Some(found.times_s()), notes, ..answer })
 }
 
 /// Total number of tasks in the replications of a first answer, if the number of replications is between the minimum
@@ -267,7 +275,7 @@ const STRAGGLING: u64 = 4;
 /// Returns the number of replications of a first answer; `None` if the values are invalid, which the estimate will
 /// report.
 fn first_reps(job: &Job, question: &Question) -> Option<u64> {
-    let tasks = match job.planned(question, &question.options).ok()?.plan().ok()? {
+    let tasks = match job.planned(question, &question.options, &Call::new(false)).ok()?.plan().ok()? {
         JobPlan::MapReduce(plan) => plan.tasks() * if plan.stragglers.is_some() { STRAGGLING } else { 1 },
         JobPlan::Stages(plan) => PlannedJob::of(&plan).stages.iter().map(|stage| u64::from(stage.tasks())).sum(),
         JobPlan::Tasks(_) => return None,
@@ -275,7 +283,10 @@ fn first_reps(job: &Job, question: &Question) -> Option<u64> {
     Some((FIRST_TASKS / tasks.max(1)).clamp(FIRST[0], FIRST[1]))
 }
 
-fn answer(job: &Job, call: &Call, mut question: Question) -> Reply {
+fn answer(job: &Job, call: &Arc<Call>, mut question: Question) -> Reply {
+    if question.reps == Some(0) {
+        return Err(Refusal::unanswerable("the number of replications `reps` is at least 1"));
+    }
     if question.first {
         let few = first_reps(job, &question);
         question.reps = few.map_or(question.reps, |few| Some(question.reps.map_or(few, |reps| reps.min(few))));
@@ -303,7 +314,7 @@ fn answer(job: &Job, call: &Call, mut question: Question) -> Reply {
     })
 }
 
-fn pinned(job: &Job, call: &Call, question: &Question, values: &Values, now: &Answer) -> Result<Pinned, Refusal> {
+fn pinned(job: &Job, call: &Arc<Call>, question: &Question, values: &Values, now: &Answer) -> Result<Pinned, Refusal> {
     let before = estimated(job, question, values, call)?;
     let times = [&before, now].map(|answer| answer.times_s.as_deref().unwrap_or_default());
     let difference = paired_difference(times[0], times[1], LEVEL)
@@ -364,7 +375,7 @@ mod tests {
             "tailspn fit 'a log' -o plan.toml && tailspn estimate plan.toml"
         );
         let unknown: Values = [("export".to_owned(), "x.xml".to_owned())].into();
-        assert!(Job::built_in().planned(&asked(None, None), &unknown).is_err());
+        assert!(Job::built_in().planned(&asked(None, None), &unknown, &Call::new(false)).is_err());
         assert_eq!(plain(Path::new("-p.toml")), Path::new("./-p.toml"));
     }
 }

@@ -137,6 +137,9 @@ pub(crate) fn answered(call: &Arc<Call>, command: &dyn Ask) -> Result<Answer, Re
 
 /// Returns the refusal for a command that failed.
 pub(crate) fn unfinished(problems: &[Failed]) -> Refusal {
+    if problems.is_empty() {
+        return Refusal::unanswerable("the command was stopped");
+    }
     let message: Vec<&str> = problems.iter().map(|problem| &*problem.message).collect();
     let help = problems.iter().find_map(|problem| problem.help.clone());
     Refusal::unanswerable(message.join("; ")).with_help(help)

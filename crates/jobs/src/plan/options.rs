@@ -242,7 +242,10 @@ impl PlanOption {
             Self::Speculation(Copies::Off) => plan.speculation = None,
             Self::Speculation(Copies::Spark(copies)) => plan.speculation = Some(copies),
             Self::Speculation(Copies::Detector(_)) => {
-                return Err(without("take Spark's settings, such as spark4"));
+                return Err(self.problem(
+                    "with a detector has no meaning for a plan of `[[stage]]`",
+                    "take Spark's settings, such as spark4",
+                ));
             }
             Self::SplitSize(_) => {
                 return Err(without("`tasks.per_mb` of a `[[stage]]` determines its number of splits"));

@@ -48,11 +48,12 @@ from tailspn._net import (
     weibull,
 )
 from tailspn._plan import Plan
-from tailspn._result import Measured, Record, Result, Table, read
+from tailspn._result import Blocks, Measured, Record, Result, Table, read
 from tailspn._simulator import Simulator, simulator
 from tailspn._times import CurveTimes, EmpiricalTimes, Times, times
 
 __all__ = [
+    "Blocks",
     "CurveTimes",
     "Distribution",
     "EmpiricalTimes",

@@ -30,7 +30,7 @@ _PRINTING = {"json", "csv", "markdown", "all", "help", "force", "samples"}
 _TAKE_NETS = {"query", "rare", "simulate", "solve"}
 
 # options that refer to the file of a net
-_OF_FILES = {"property", "read_as", "net", "max_file"}
+_OF_FILES = {"property", "read_as", "net", "max_file", "param"}
 
 # commands that take a plan in memory; a plan that was read from a file may refer to files beside it
 _TAKE_PLANS = {"estimate", "whatif", "sweep", "sensitivity", "optimize"}
@@ -111,8 +111,11 @@ def _given(
     command: str, one: Any, options: Mapping[str, Any], folder: str
 ) -> str | _tailspn.NativeNet | tuple[str, str]:
     """Return an input for the native half: a net or a plan in memory, or the path of a file."""
-    if isinstance(one, Net) and command in _TAKE_NETS and (one.path is None or not _OF_FILES & options.keys()):
-        return one._native
+    if isinstance(one, Net):
+        takes_it = command in _TAKE_NETS and (one.path is None or not _OF_FILES & options.keys())
+        # a study of a net in a file names the file
+        if takes_it or (command == "sensitivity" and one.path is None):
+            return one._native
     if isinstance(one, Mapping):
         one = Plan.from_dict(dict(one))
     if isinstance(one, Plan) and one.path is None and command in _TAKE_PLANS:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html as _html
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 from tailspn import _tailspn, _toml
 
@@ -168,6 +168,23 @@ class Table:
         return f"Table({self.title!r}: {', '.join(self.to_dict())})"
 
 
+class Blocks(NamedTuple):
+    """What an answer says, in the order in which people read. A part that an answer does not have is empty."""
+
+    answer: str
+    """The answer, in a sentence or two."""
+    own_run: str
+    """Whether the model reproduces the runs that it was made from."""
+    where: str
+    """Where the time goes."""
+    changes: list[str]
+    """What would change the answer, one change each."""
+    assumed: str
+    """What is assumed in place of measurements."""
+    next: list[str]
+    """Commands that answer the next questions."""
+
+
 class Result(Record):
     """The answer to a question.
 
@@ -216,6 +233,11 @@ class Result(Record):
     def json(self) -> str:
         """Return the JSON, as ``--json`` prints it."""
         return self._found.json()
+
+    @property
+    def blocks(self) -> Blocks:
+        """What the answer says, part by part."""
+        return Blocks(*self._found.blocks())
 
     def text(self, width: int = 80, *, all: bool = False) -> str:
         """Return the text for a terminal with ``width`` columns; if ``all`` is true, with all columns and rows of tables."""

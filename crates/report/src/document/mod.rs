@@ -76,6 +76,24 @@ pub struct Document<'a> {
     pub headline: Option<Headline>,
 }
 
+/// What an answer says, in the order in which people read: the same six parts for every question. A part that an answer does not have is
+/// empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Blocks {
+    /// The answer, in a sentence or two.
+    pub answer: String,
+    /// Whether the model reproduces the runs that it was made from.
+    pub own_run: String,
+    /// Where the time goes.
+    pub parts: String,
+    /// What would change the answer, one change each.
+    pub changes: Vec<String>,
+    /// What is assumed in place of measurements.
+    pub assumed: String,
+    /// Commands that answer the next questions.
+    pub next: Vec<String>,
+}
+
 /// A part of a document.
 #[derive(Debug)]
 pub enum Block<'a> {
@@ -197,6 +215,26 @@ impl<'a> Document<'a> {
         match self.changes.and_then(|number| self.blocks.get(number)) {
             Some(Block::Table(table)) => Some(table),
             _ => None,
+        }
+    }
+
+    /// Returns what the answer says, part by part.
+    pub fn six_blocks(&self) -> Blocks {
+        let about = |topic| self.answer.about(topic);
+        let changes = self.changes_table().map(|table| {
+            let row = |row: &Vec<Cell>| {
+                let texts: Vec<String> = row.iter().filter(|cell| **cell != Cell::Empty).map(Cell::in_words).collect();
+                texts.join(", ")
+            };
+            table.rows.iter().map(row).collect()
+        });
+        Blocks {
+            answer: about(Topic::Answer),
+            own_run: about(Topic::OwnRun),
+            parts: about(Topic::Where),
+            changes: changes.unwrap_or_default(),
+            assumed: about(Topic::Assumed),
+            next: self.next.clone(),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::StudyError;
 use crate::answer::AnswerError;
 use crate::ask::{EstimatedJob, EstimatedWork};
-use crate::document::{Cell, Document, Topic};
+use crate::document::Document;
 use crate::job_time::{FittedModel, OwnRun};
 use crate::optimize::{self, OptimizeOutcome, OptimizePlan, SizingOutcome};
 use crate::report::fit::fit_report;
@@ -22,30 +22,13 @@ pub struct Answer {
     pub warnings: Vec<String>,
     /// What a reader should know besides the result, one line each.
     pub notes: Vec<String>,
-    /// Time of each replication that finished \[s\], in the order of the replications; none unless the question asks for them.
+    /// Time of each replication that finished \[s\], in the order of the replications; none if the method has no replications. The caller
+    /// drops them if nobody has asked for them.
     pub times_s: Option<Vec<f64>>,
     /// The plan that a fit has made, as text.
     pub plan: Option<String>,
     /// How the work ended.
     pub end: End,
-}
-
-/// What an answer says, in the order in which people read: the same six parts for every question. A part that an answer does not have is
-/// empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Blocks {
-    /// The answer, in a sentence or two.
-    pub answer: String,
-    /// Whether the model reproduces the runs that it was made from.
-    pub own_run: String,
-    /// Where the time goes.
-    pub parts: String,
-    /// What would change the answer, one change each.
-    pub changes: Vec<String>,
-    /// What is assumed in place of measurements.
-    pub assumed: String,
-    /// Commands that answer the next questions.
-    pub next: Vec<String>,
 }
 
 /// How the work on a question ended.
@@ -87,27 +70,6 @@ impl Answer {
     /// Returns the warnings and the notes, one line each.
     pub fn remarks(&self) -> Vec<String> {
         self.warnings.iter().map(|warning| format!("warning: {warning}")).chain(self.notes.iter().cloned()).collect()
-    }
-
-    /// Returns what the answer says, part by part.
-    pub fn blocks(&self) -> Blocks {
-        let document = self.result.document();
-        let about = |topic| document.answer.about(topic);
-        let changes = document.changes_table().map(|table| {
-            let row = |row: &Vec<Cell>| {
-                let texts: Vec<String> = row.iter().filter(|cell| **cell != Cell::Empty).map(Cell::in_words).collect();
-                texts.join(", ")
-            };
-            table.rows.iter().map(row).collect()
-        });
-        Blocks {
-            answer: about(Topic::Answer),
-            own_run: about(Topic::OwnRun),
-            parts: about(Topic::Where),
-            changes: changes.unwrap_or_default(),
-            assumed: about(Topic::Assumed),
-            next: document.next,
-        }
     }
 
     /// Returns the answer to an estimate of a planned job.
@@ -182,7 +144,7 @@ mod tests {
         use crate::ask::EstimateJob as _;
         let job = JobPlan::default().estimation().replications(64).run().unwrap();
         let answer = Answer::of_job(&job).unwrap();
-        let blocks = answer.blocks();
+        let blocks = answer.document().six_blocks();
         assert!(blocks.answer.contains(" s"), "{blocks:?}");
         assert_eq!(blocks.own_run, "Not checked: the plan has no run to prove it on.");
         assert!(blocks.parts.contains('%') && blocks.assumed.starts_with("Assumed: "), "{blocks:?}");

@@ -37,6 +37,7 @@ impl Report for JobReport {
             answer: answer(self, best),
             headline: best.map(TimeFound::headline),
             plan: self.plan.clone(),
+            next: ["tailspn whatif PLAN.toml", "tailspn optimize PLAN.toml"].map(str::to_owned).to_vec(),
             provenance: provenance(self),
             ..Document::default()
         };

@@ -148,13 +148,13 @@ pub use crate::ask::net::{
     Word, ZeroRateRow,
 };
 pub use crate::document::{
-    Block, Cell, Column, Document, Figure, Form, Headline, Number, Paragraph, Piece, Report, Show, Table, Topic,
+    Block, Blocks, Cell, Column, Document, Figure, Form, Headline, Number, Paragraph, Piece, Report, Show, Table, Topic,
 };
 pub use crate::estimate::{Doubt, Measured};
 pub use crate::job_time::{DeadlineSection, LateSection};
 pub use crate::render::{CsvText, Look, Part, csv as document_csv, html, markdown, text as document_text};
 pub use answer::{exact_report, exact_steady_report};
-pub use answered::{Answer, Blocks, End};
+pub use answered::{Answer, End};
 pub use bench::{BenchAdapter, BenchBound, BenchReport, BenchRow, BenchSpeed, BenchTimes};
 #[cfg(feature = "plots")]
 pub use cdf_plot::cdf_svg;

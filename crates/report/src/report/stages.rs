@@ -248,6 +248,7 @@ impl Report for StagesReport {
             remarks: partial(self.partial, replications).into_iter().chain(self.notes.iter().cloned()).collect(),
             headline: Some(self.headline()),
             plan: self.plan.clone(),
+            next: ["tailspn whatif PLAN.toml", "tailspn optimize PLAN.toml"].map(str::to_owned).to_vec(),
             provenance: provenance_rows(&self.provenance),
             ..Document::default()
         };

@@ -3,7 +3,7 @@
 use crate::error::StudyError;
 use crate::job_time::{OwnRun, own_run};
 use crate::plan::JobPlan;
-use crate::watch::Watch;
+use crate::watch::{Quiet, Watch};
 
 /// What a question demands of the check of its plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,12 +30,32 @@ impl Proof {
         self.accept(own_run(plan, watch)?)
     }
 
+    /// Checks a plan on its own runs by `check`, before the replications of the question. `watch` counts both, unless the question needs no
+    /// check, which then takes little of the time.
+    ///
+    /// # Errors
+    ///
+    /// Those of `check`; [`StudyError::Misfit`], as [`check`](Self::check).
+    pub(crate) fn before_replications(
+        self,
+        watch: &dyn Watch,
+        check: impl FnOnce(&dyn Watch) -> Result<OwnRun, StudyError>,
+    ) -> Result<OwnRun, StudyError> {
+        if !self.is_needed {
+            return self.accept(check(&Quiet(watch))?);
+        }
+        watch.counts("replications of the plan's own runs");
+        let found = self.accept(check(watch)?);
+        watch.counts("replications");
+        found
+    }
+
     /// Returns the result of a check.
     ///
     /// # Errors
     ///
     /// [`StudyError::Misfit`], as [`check`](Self::check).
-    pub(crate) fn accept(self, found: OwnRun) -> Result<OwnRun, StudyError> {
+    fn accept(self, found: OwnRun) -> Result<OwnRun, StudyError> {
         let found = OwnRun { is_trusted: self.is_trusted, ..found };
         if self.is_needed && found.forbids_advice() { Err(StudyError::Misfit(Box::new(found))) } else { Ok(found) }
     }

@@ -21,7 +21,7 @@ use crate::runs::{JobTimes, RunFactor, RunSpread};
 use crate::sim::{Backend, CriticalPath, Ensemble, Group, Prepared, Question, Run, run};
 use crate::solve::{CompletionTime, GridSettings, completion_time, is_series_parallel};
 use crate::units::{Probability, Seconds};
-use crate::watch::{Quiet, TimeLimit, Watch};
+use crate::watch::{TimeLimit, Watch};
 
 /// Replications unless another number is requested.
 pub const REPLICATIONS: u64 = 2_000;
@@ -293,7 +293,7 @@ pub fn estimate_job(
     )?;
     let phases = seeded_phase_times(&plan).map_err(|error| StudyError::Model(error.to_string()))?;
     // before the replications: what stops them must not stop the check
-    let own_run = proof.accept(own_run_of_job(&plan, &Quiet(watch))?)?;
+    let own_run = proof.before_replications(watch, |watch| own_run_of_job(&plan, watch))?;
     if by_task {
         return estimate_tasks(&plan, (phases, own_run), late, ensemble, watch);
     }

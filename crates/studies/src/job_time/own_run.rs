@@ -189,6 +189,8 @@ impl fmt::Display for Said {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Words(words) => f.write_str(words),
+            Self::Seconds { seconds, .. } if !seconds.is_finite() => f.write_str("? s"),
+            Self::Seconds { seconds: 0.0, .. } => f.write_str("0 s"),
             Self::Seconds { seconds, .. } => {
                 // three digits
                 let decimals = (1.0 - (0.005 * seconds.abs()).log10().floor()).clamp(0.0, 9.0) as usize;

@@ -11,7 +11,7 @@ use crate::plan::JobPlan;
 use crate::runs::{JobTimes, RunFactor};
 use crate::sim::{Ensemble, Samples};
 use crate::stages::{LoggedRun, PlannedJob, PlannedStage, StagePlan};
-use crate::watch::{Quiet, Watch};
+use crate::watch::Watch;
 
 /// Tasks in the replications of a run, and the limits of the number of replications.
 const TASKS: u64 = 400_000;
@@ -50,7 +50,7 @@ pub(crate) fn estimate_proved(
     (level, proof): (f64, Proof),
     watch: &dyn Watch,
 ) -> Result<StagesEstimate, StudyError> {
-    let own_run = proof.accept(own_run_of_stages(plan, &Quiet(watch))?)?;
+    let own_run = proof.before_replications(watch, |watch| own_run_of_stages(plan, watch))?;
     let found = simulate_stages(plan, ensemble, level, watch)?;
     Ok(found.checked(own_run, plan))
 }

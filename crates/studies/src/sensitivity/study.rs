@@ -120,6 +120,16 @@ impl Sensitivity {
         Ok(Self::of_rates(sweep, Loaded::net(path, goal)?))
     }
 
+    /// As [`open_net`](Self::open_net), for a net in memory.
+    ///
+    /// # Errors
+    ///
+    /// [`StudyError::Load`] for a goal that is not one of the net.
+    pub fn of_net_with(net: Net, goal: GoalText) -> Result<Self, StudyError> {
+        let sweep = Settings { until: goal.until.clone(), ..Settings::default() };
+        Ok(Self::of_rates(sweep, Loaded::net_in_memory(net, goal)?))
+    }
+
     /// Returns a study of a net, whose rate parameters are the settings. The effects are on the time to the first marking in
     /// which `until` is not 0, or to the dead marking.
     ///

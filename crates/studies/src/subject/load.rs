@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use tailspn_common::bounded;
 
 use crate::error::StudyError;
-use crate::formats::pipe::{self, ReadOptions, Warning};
+use crate::formats::pipe::{self, ReadOptions, Warning, WriteOptions};
 use crate::formats::{options_beside, read_bytes};
 use crate::mapreduce::Plan;
+use crate::net::Net;
 use crate::plan::{self, JobPlan, PlanError, PlanOption, PlanWarning, Work};
 use crate::subject::Subject;
 use crate::subject::goal::GoalText;
@@ -86,17 +87,23 @@ impl Loaded {
             Ok(found) => found,
             Err(error) => return Err(LoadError::Net { path: path.to_owned(), bytes, error }.into()),
         };
-        if let Some((option, text, error)) = goal.fault(&found.net) {
-            let text = text.to_owned();
-            return Err(LoadError::Goal { option, text, net: Box::new(found.net), error }.into());
-        }
-        let subject = Subject::net_of_text(found.net, goal, String::from_utf8_lossy(&bytes).into_owned());
+        let subject = with_goal(found.net, goal, String::from_utf8_lossy(&bytes).into_owned())?;
         let mut warnings = Vec::new();
         if !found.warnings.is_empty() {
             let text = pipe::decode(&bytes).unwrap_or_default().into_owned();
             warnings.push(LoadWarning::Net { path: path.to_owned(), text, warnings: found.warnings });
         }
         Ok(Self { subject, warnings })
+    }
+
+    /// Returns a net in memory with a goal.
+    ///
+    /// # Errors
+    ///
+    /// [`LoadError::Goal`].
+    pub fn net_in_memory(net: Net, goal: GoalText) -> Result<Self, StudyError> {
+        let text = pipe::write(&net, &WriteOptions::default()).xml;
+        Ok(Self { subject: with_goal(net, goal, text)?, warnings: Vec::new() })
     }
 
     /// Reads the plan of a job, or of a job of stages.
@@ -124,6 +131,17 @@ impl Loaded {
             warnings.push(LoadWarning::Renamed { path, text, warnings: loaded.warnings });
         }
         Ok(Self { subject, warnings })
+    }
+}
+
+/// Returns a net with a goal as the subject; `text` is its file.
+fn with_goal(net: Net, goal: GoalText, text: String) -> Result<Subject, LoadError> {
+    match goal.fault(&net) {
+        Some((option, said, error)) => {
+            let said = said.to_owned();
+            Err(LoadError::Goal { option, text: said, net: Box::new(net), error })
+        }
+        None => Ok(Subject::net_of_text(net, goal, text)),
     }
 }
 

@@ -197,6 +197,12 @@ impl Subject {
         }
     }
 
+    /// Returns what a reader of the times should know, if anything.
+    pub fn advice(&self) -> Option<&'static str> {
+        let advice = "the plan includes run-to-run variation; means are for a typical run, quantiles are over all runs";
+        self.whole_runs_differ().then_some(advice)
+    }
+
     /// Returns true if the job has run-to-run variation. In that case, means refer to a typical run, and quantiles are
     /// over all runs.
     pub fn whole_runs_differ(&self) -> bool {
