@@ -29,7 +29,7 @@ pub struct Request {
     pub command: String,
     /// The options, one word each, such as `--reps=100`.
     pub options: Vec<String>,
-    /// What the command reads.
+    /// The inputs of the command.
     pub inputs: Vec<Input>,
     /// Further arguments, such as formulas.
     pub words: Vec<String>,

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use tailspn::answer::AnswerError;
-use tailspn::solve::{FixedDelayError, Limits};
+use tailspn::ask::RunSettings;
+use tailspn::solve::FixedDelayError;
 
 use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
@@ -13,10 +14,9 @@ use crate::cli::notes::Failure;
 pub(super) const LIMITS: &str =
     "--max-states, --max-memory and --max-time set the limits; `tailspn simulate` needs no states";
 
-/// Returns the limits of the states.
-pub(super) fn limits(states: Option<u64>, bytes: Option<u64>, wall: Option<Duration>) -> Limits {
-    let default = Limits::default();
-    Limits { states: states.unwrap_or(default.states), bytes: bytes.unwrap_or(default.bytes), wall }
+/// Returns the settings with the limits of the states.
+pub(super) fn limited(max_states: Option<u64>, max_memory: Option<u64>, max_time: Option<Duration>) -> RunSettings {
+    RunSettings { max_states, max_memory, max_time, ..RunSettings::default() }
 }
 
 /// Explains why there is no answer from states, whose limits are arguments of the command.

@@ -13,7 +13,7 @@ use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::pictures::{draw_document, may_draw};
 
-/// How the answer of a command is shown.
+/// The form of the answer of a command.
 #[derive(Clone, Debug)]
 pub(crate) struct Form<'a> {
     pub(crate) print: &'a PrintArgs,

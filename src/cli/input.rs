@@ -1,4 +1,4 @@
-//! What a command reads: a file or, if another program runs the command, what it has in memory in place of the file.
+//! Inputs of a command: files or, if another program runs the command, objects in its memory in place of files.
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ pub struct Input {
     given: Given,
 }
 
-/// What another program passes in place of a file.
+/// An object that another program passes in place of a file.
 #[derive(Clone, Debug)]
 enum Given {
     /// Nothing: the file is read.

@@ -6,7 +6,7 @@ use tailspn::report::{Answer, PropertyRow, SolveReport};
 use tailspn::watch::TimeLimit;
 
 use crate::cli::args::SolveArgs;
-use crate::cli::exact::{limits, states_failure};
+use crate::cli::exact::{limited, states_failure};
 use crate::cli::exit::Exit;
 use crate::cli::frame::Asked;
 use crate::cli::load::Loaded;
@@ -24,7 +24,7 @@ pub(super) fn ask<'a>(
 ) -> Result<Asked<'a>, Failure> {
     let asked = chosen(&loaded.properties, &args.property)?;
     catch_interrupt(terminal);
-    let report = answer_properties(&loaded.net, &asked, &limits(args.max_states, args.max_memory, watch.left()), watch)
+    let report = answer_properties(&loaded.net, &asked, &limited(args.max_states, args.max_memory, watch.left()), watch)
         .map_err(states_failure)?;
     let failure = without_answer(&report);
     Ok(Asked::from(Answer::new(report)).failing(failure))

@@ -7,7 +7,7 @@ use tailspn::solve::CslQuery;
 
 use crate::cli::args::QueryArgs;
 use crate::cli::call::interrupted;
-use crate::cli::exact::{limits, states_failure};
+use crate::cli::exact::{limited, states_failure};
 use crate::cli::exit::Exit;
 use crate::cli::frame::{Ask, Asked, Form};
 use crate::cli::load::{read_bytes, read_net};
@@ -32,8 +32,8 @@ impl Ask for QueryArgs {
         catch_interrupt(terminal);
         preparation.end();
         let progress = Progress::new(terminal.shows_progress(), "states");
-        let limits = limits(self.max_states, self.max_memory, terminal.left_of(self.max_time));
-        let report = answer_queries(&loaded.net, &queries, &limits, &progress).map_err(states_failure)?;
+        let run = limited(self.max_states, self.max_memory, terminal.left_of(self.max_time));
+        let report = answer_queries(&loaded.net, &queries, &run, &progress).map_err(states_failure)?;
         let failure = without_answer(&report);
         let unmet = report.queries.iter().any(|row| row.bound.is_some() && row.holds != Some(true));
         let answer = Answer { end: if unmet { End::No } else { End::Complete }, ..Answer::new(report) };

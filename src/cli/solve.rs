@@ -8,7 +8,7 @@ use tailspn::watch::TimeLimit;
 
 use crate::cli::args::SolveArgs;
 use crate::cli::call::interrupted;
-use crate::cli::exact::{limits, states_failure};
+use crate::cli::exact::{limited, states_failure};
 use crate::cli::exit::Exit;
 use crate::cli::frame::{Ask, Asked, Form};
 use crate::cli::load::read_net;
@@ -77,7 +77,7 @@ impl SolveArgs {
             grid: GridSettings { steps, ..GridSettings::default() },
             fold: !self.no_fold,
             chain: files.into_iter().any(Option::is_some),
-            limits: limits(self.max_states, self.max_memory, watch.left()),
+            run: limited(self.max_states, self.max_memory, watch.left()),
         }
     }
 }

@@ -11,7 +11,7 @@ use tailspn::watch::TimeLimit;
 
 use crate::cli::args::SolveArgs;
 use crate::cli::call::interrupted;
-use crate::cli::exact::{limits, states_failure};
+use crate::cli::exact::{limited, states_failure};
 use crate::cli::exit::Exit;
 use crate::cli::frame::Asked;
 use crate::cli::notes::{Failure, Note, Source};
@@ -32,7 +32,7 @@ pub(super) fn ask<'a>(
     catch_interrupt(terminal);
     let priorities = if args.ignore_priorities { Priorities::Ignored } else { Priorities::Kept };
     let explored =
-        explore_net(&net, priorities, formulas, &limits(args.max_states, args.max_memory, watch.left()), watch)
+        explore_net(&net, priorities, formulas, &limited(args.max_states, args.max_memory, watch.left()), watch)
             .map_err(states_failure)?;
     let ExploredNet { report, missing, program, graph, coverability } = explored;
     let fails = report.formulas.iter().any(|row| row.holds == Some(false));

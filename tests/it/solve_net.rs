@@ -1,13 +1,14 @@
 //! `solve_net` and its neighbours in the library: the results of the commands `solve` and `query`, without a command line.
 
 use tailspn::answer::{AnswerError, RouteMethod};
+use tailspn::ask::RunSettings;
 use tailspn::ask::net::{SolveSettings, answer_queries, explore_net, solve_net};
 use tailspn::compile::lower;
 use tailspn::formats::pipe::{ReadOptions, WriteOptions, read, write};
 use tailspn::net::{Net, NetBuilder, Timing};
 use tailspn::report::{Report as _, ReportSimulation as _, SolveReport};
 use tailspn::sim::{Condition, Ending, Goal, Question, Reward};
-use tailspn::solve::{CslQuery, ExploreError, Limits, Priorities};
+use tailspn::solve::{CslQuery, ExploreError, Priorities};
 use tailspn::watch::Unwatched;
 
 use crate::cli::data;
@@ -107,8 +108,8 @@ fn requests_that_no_method_answers_are_errors() {
 
 #[test]
 fn what_was_found_is_returned_with_the_reason_for_what_is_missing() {
-    let limits = Limits { states: 10, ..Limits::default() };
-    let settings = SolveSettings { limits, ..SolveSettings::default() };
+    let run = RunSettings { max_states: Some(10), ..RunSettings::default() };
+    let settings = SolveSettings { run, ..SolveSettings::default() };
     let found = solve_net(&queue(100), &nothing(), &settings, &Unwatched).unwrap();
     assert!(matches!(found.missing, Some(AnswerError::Incomplete(_))), "{:?}", found.missing);
     assert!(found.report.partial && found.report.steady.is_none());
@@ -122,7 +123,7 @@ fn what_was_found_is_returned_with_the_reason_for_what_is_missing() {
     assert!(matches!(found.missing, Some(AnswerError::Explore(ExploreError::Unbounded(_)))));
     assert_eq!(found.report.unbounded.unwrap().coverability.unwrap().unbounded, ["pool"]);
     assert!(found.states.is_none() && found.coverability.is_some());
-    let explored = explore_net(&net, Priorities::Kept, Vec::new(), &Limits::default(), &Unwatched).unwrap();
+    let explored = explore_net(&net, Priorities::Kept, Vec::new(), &RunSettings::default(), &Unwatched).unwrap();
     assert!(explored.graph.is_none() && explored.coverability.is_some() && explored.report.unbounded.is_some());
 }
 
@@ -157,7 +158,7 @@ fn equal_parts_are_counted_unless_the_chain_is_needed() {
 fn queries_are_answered_in_one_call() {
     let net = queue(2);
     let queries = ["S=? [ #(free) = 0 ]", "S>=0.6 [ #(waiting) = 0 ]"].map(|text| CslQuery::parse(&net, text).unwrap());
-    let report = answer_queries(&net, &queries, &Limits::default(), &Unwatched).unwrap();
+    let report = answer_queries(&net, &queries, &RunSettings::default(), &Unwatched).unwrap();
     assert_eq!((report.states, report.partial), (3, false));
     assert!((report.queries[0].value.unwrap() - 1.0 / 7.0).abs() < 1e-12);
     assert_eq!(report.queries[1].holds, Some(false));

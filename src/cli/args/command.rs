@@ -1,4 +1,4 @@
-//! What commands have in common: parts of their replications, inputs, the form of their output.
+//! Common parts of commands: parts of their replications, inputs, the form of their output.
 
 use crate::cli::args::{CheckArgs, Command, ConvertArgs, PartArgs, StructureArgs, SweepPrintArgs};
 use crate::cli::input::Input;

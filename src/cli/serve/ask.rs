@@ -79,7 +79,7 @@ struct AskRequest {
     values: BTreeMap<String, String>,
 }
 
-/// What a value of a field has to be, or why it is refused.
+/// The parser of a field; an error is the reason of a refusal.
 type Parse<T> = fn(&str) -> Result<T, String>;
 
 fn parsed_field<T>(name: &str, text: &str, parse: Parse<T>) -> Result<T, Refusal> {

@@ -185,7 +185,7 @@ fn remaining_by_plans(log: &Log, call: &Arc<Call>, fitted: Option<String>) -> Re
     }
 }
 
-/// Returns the remaining time of the run; or whether the answer cannot change any more, and the reason why there is none.
+/// Returns the remaining time of the run. An error has the reason and is true if the answer cannot change any more.
 fn rest(log: &Log, plan: Option<&StagePlan>, call: &Call) -> Result<RemainingReport, (bool, Refusal)> {
     let refused = |error: &dyn Explain| (error.kind() != ErrorKind::Refused, Refusal::of(error));
     let trace = read(&current(&log.path), &ReadOptions::default(), call).map_err(|error| refused(&error))?;

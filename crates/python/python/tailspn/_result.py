@@ -174,13 +174,13 @@ class Blocks(NamedTuple):
     answer: str
     """The answer, in a sentence or two."""
     own_run: str
-    """Whether the model reproduces the runs that it was made from."""
+    """The verdict on the model: the runs that it was made from are reproduced, or not."""
     where: str
     """Where the time goes."""
     changes: list[str]
-    """What would change the answer, one change each."""
+    """Changes of the job that would change the answer, one each."""
     assumed: str
-    """What is assumed in place of measurements."""
+    """Assumptions in place of measurements."""
     next: list[str]
     """Commands that answer the next questions."""
 

@@ -76,19 +76,19 @@ pub struct Document<'a> {
     pub headline: Option<Headline>,
 }
 
-/// What an answer says, in the order in which people read: the same six parts for every question. A part that an answer does not have is
+/// The parts of an answer, in the order in which people read: the same six for every question. A part that an answer does not have is
 /// empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Blocks {
     /// The answer, in a sentence or two.
     pub answer: String,
-    /// Whether the model reproduces the runs that it was made from.
+    /// The verdict on the model: the runs that it was made from are reproduced, or not.
     pub own_run: String,
     /// Where the time goes.
     pub parts: String,
-    /// What would change the answer, one change each.
+    /// Changes of the job that would change the answer, one each.
     pub changes: Vec<String>,
-    /// What is assumed in place of measurements.
+    /// Assumptions in place of measurements.
     pub assumed: String,
     /// Commands that answer the next questions.
     pub next: Vec<String>,

@@ -39,16 +39,16 @@ impl Piece {
     }
 }
 
-/// What a part of the first paragraph is about.
+/// The topic of a part of the first paragraph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Topic {
     /// The answer to the question.
     Answer,
-    /// Whether the model reproduces the runs that it was made from.
+    /// The verdict on the model: the runs that it was made from are reproduced, or not.
     OwnRun,
     /// Where the time goes.
     Where,
-    /// What is assumed in place of measurements.
+    /// Assumptions in place of measurements.
     Assumed,
 }
 
@@ -85,7 +85,7 @@ impl Paragraph {
         self
     }
 
-    /// Returns what is said about a topic; empty if nothing is.
+    /// Returns the text on a topic; empty without one.
     pub fn about(&self, topic: Topic) -> String {
         let own = self.0.iter().filter(|(other, _)| *other == topic);
         let words: String = own.flat_map(|(_, pieces)| pieces).map(Piece::words).collect();

@@ -20,18 +20,18 @@ pub struct Answer {
     pub result: AnyReport,
     /// Doubts about the plan, one line each.
     pub warnings: Vec<String>,
-    /// What a reader should know besides the result, one line each.
+    /// Further facts for the reader, one line each.
     pub notes: Vec<String>,
     /// Time of each replication that finished \[s\], in the order of the replications; none if the method has no replications. The caller
     /// drops them if nobody has asked for them.
     pub times_s: Option<Vec<f64>>,
     /// The plan that a fit has made, as text.
     pub plan: Option<String>,
-    /// How the work ended.
+    /// The end of the work.
     pub end: End,
 }
 
-/// How the work on a question ended.
+/// The end of the work on a question.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum End {
     /// It is complete.

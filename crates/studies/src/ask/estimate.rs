@@ -1,4 +1,4 @@
-//! How long a planned job takes: the question, its one way to an answer, and the answer.
+//! The time of a planned job: the question, its one way to an answer, and the answer.
 
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};

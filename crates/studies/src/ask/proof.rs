@@ -1,11 +1,11 @@
-//! Whether a plan may answer a question: the check of the plan on the runs that it was fitted to.
+//! The permission of a plan to answer a question: its check on the runs that it was fitted to.
 
 use crate::error::StudyError;
 use crate::job_time::{OwnRun, own_run};
 use crate::plan::JobPlan;
 use crate::watch::{Quiet, Watch};
 
-/// What a question demands of the check of its plan.
+/// Demands of a question on the check of its plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Proof {
     /// True if the question asks for advice, such as a deadline or a policy: only a plan that reproduces its runs may give it.
@@ -35,7 +35,7 @@ impl Proof {
     ///
     /// # Errors
     ///
-    /// Those of `check`; [`StudyError::Misfit`], as [`check`](Self::check).
+    /// The errors of `check`, and [`StudyError::Misfit`], as [`check`](Self::check).
     pub(crate) fn before_replications(
         self,
         watch: &dyn Watch,

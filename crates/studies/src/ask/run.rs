@@ -1,4 +1,4 @@
-//! How a question is answered, whatever the question is: random numbers, precision, machine and limits.
+//! Settings of the run that answers a question, the same for every question: random numbers, precision, machine and limits.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -6,11 +6,12 @@ use std::time::Duration;
 use crate::estimate::StopRule;
 use crate::share::Share;
 use crate::sim::{Backend, Ensemble};
+use crate::solve::Limits;
 
 /// Default limit of replications for a relative error.
 const MOST_REPLICATIONS: u64 = 100_000_000;
 
-/// How a question is answered, for every question alike. What a question does not use has no effect on its answer.
+/// Settings of the run that answers a question, the same for every question. A setting that a question does not use has no effect on its answer.
 ///
 /// The settings are data, so they can be stored and compared. Progress and interruption are not among them: each question
 /// takes a [`Watch`](crate::watch::Watch) of its caller.
@@ -28,9 +29,13 @@ pub struct RunSettings {
     pub threads: Option<NonZeroUsize>,
     /// Wall time after which the answer consists of the results so far.
     pub max_time: Option<Duration>,
+    /// Maximum number of states that an exact answer explores. None: [`Limits::default`].
+    pub max_states: Option<u64>,
+    /// Maximum memory of these states \[bytes\]. None: [`Limits::default`].
+    pub max_memory: Option<u64>,
     /// The device that runs replications of nets, the CPU or a GPU.
     pub backend: Backend,
-    /// Part of the name of the graphics adapter; a software adapter is used only if it is named.
+    /// Part of the name of the graphics adapter; a software adapter must be named.
     pub adapter: Option<String>,
     /// True to keep the time of each replication.
     pub keep: bool,
@@ -48,6 +53,8 @@ impl Default for RunSettings {
             level: 0.95,
             threads: None,
             max_time: None,
+            max_states: None,
+            max_memory: None,
             backend: Backend::default(),
             adapter: None,
             keep: false,
@@ -57,6 +64,13 @@ impl Default for RunSettings {
 }
 
 impl RunSettings {
+    /// Returns the limits of the states of an exact answer.
+    pub fn limits(&self) -> Limits {
+        let Limits { states, bytes, .. } = Limits::default();
+        let (states, bytes) = (self.max_states.unwrap_or(states), self.max_memory.unwrap_or(bytes));
+        Limits { states, bytes, wall: self.max_time }
+    }
+
     /// Returns the rule that ends the replications, if a relative error is requested.
     pub fn stop_rule(&self) -> Option<StopRule> {
         let max_reps = self.replications.unwrap_or(MOST_REPLICATIONS);

@@ -27,7 +27,7 @@ pub struct FitSettings {
     pub inputs_mb: Vec<f64>,
     /// Ids of the jobs of MapReduce logs; empty for the only job of each log.
     pub jobs: Vec<String>,
-    /// How the checks of the fit are answered: a fit uses the level of all intervals.
+    /// Settings of the run of the checks. A fit uses the level of all intervals.
     pub run: RunSettings,
 }
 

@@ -50,7 +50,7 @@ pub struct EstimateSettings {
     /// Settings of splitting; none turns splitting off, which is the default. If there is no exact distribution and few replications are late,
     /// splitting gives the probability of finishing after the plan's deadline.
     pub late: Option<LateSettings>,
-    /// What the question demands of the check of the plan on its own runs.
+    /// Demands on the check of the plan on its own runs.
     pub proof: Proof,
 }
 

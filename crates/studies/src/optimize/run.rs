@@ -43,7 +43,7 @@ pub struct Optimization {
     pub subject: Subject,
     /// Warnings about the input files.
     pub warnings: Vec<LoadWarning>,
-    /// How the question is answered. The plan has the seed and the numbers of replications.
+    /// Settings of the run. The plan has the seed and the numbers of replications.
     pub(super) run: RunSettings,
 }
 

@@ -47,7 +47,7 @@ pub struct Sizing {
     pub cores: Vec<u64>,
     /// The measure that must be at most the deadline. Default: the p95.
     pub measure: Measure,
-    /// How the question is answered. The numbers of replications depend on the job.
+    /// Settings of the run. The numbers of replications depend on the job.
     pub run: RunSettings,
     /// True if the search adds slots, because the job's plan has no slots and workers would not affect the times of tasks.
     adds_slots: bool,

@@ -32,7 +32,7 @@ const CLEARLY: f64 = 0.95;
 /// Settings for simulating the rest of a run.
 #[derive(Clone, Debug, Default)]
 pub struct RemainingSettings {
-    /// How the question is answered. The number of replications is 10 million divided by the number of tasks, but at least 100 and at most
+    /// Settings of the run. The number of replications is 10 million divided by the number of tasks, but at least 100 and at most
     /// 2,000, unless it is given.
     pub run: RunSettings,
     /// Input size of the run \[MB\]; none to infer it from the tasks in the log. Default none.

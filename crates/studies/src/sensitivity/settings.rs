@@ -61,7 +61,7 @@ pub struct Sensitivity {
     pub by_transition: bool,
     /// Number of rows of points; none means 20 random walks, or 256 rows for Sobol's indices.
     pub rows: Option<u64>,
-    /// How the question is answered. The number of replications is that of each point; none for the default of the method. The seed is the
+    /// Settings of the run. The number of replications is that of each point; none for the default of the method. The seed is the
     /// plan's.
     pub(super) run: RunSettings,
 }

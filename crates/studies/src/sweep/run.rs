@@ -59,7 +59,7 @@ pub struct Sweep {
 /// Settings for running a sweep, and the destination of its results.
 #[derive(Clone, Debug)]
 pub struct SweepSettings {
-    /// How each point is answered. The plan has the seed and the number of replications; after the limit of time, no new point starts; the base
+    /// Settings of the run of each point. The plan has the seed and the number of replications; after the limit of time, no new point starts; the base
     /// always runs on the CPU.
     pub run: RunSettings,
     /// The shard of points to run.

@@ -64,7 +64,7 @@ pub struct WhatIf {
     /// The policies. The replay of a log is always also run without a policy, and with the settings of
     /// the log.
     pub policies: Vec<PolicyPlan>,
-    /// How the question is answered. The number of replications of each policy is 500 for a plan unless it is given; for a log, as many as
+    /// Settings of the run. The number of replications of each policy is 500 for a plan unless it is given; for a log, as many as
     /// separate the policies, from 128 to 500.
     pub run: RunSettings,
 }

@@ -56,7 +56,7 @@ pub struct NetSettings {
     pub engine: EngineChoice,
     /// Quantities that the simulation must estimate with the requested error. None: only the mean time.
     pub targets: Vec<Target>,
-    /// How the question is answered. There are 10,000 replications unless their number is given; long runs use the seed, the level and the
+    /// Settings of the run. There are 10,000 replications unless their number is given; long runs use the seed, the level and the
     /// threads.
     pub run: RunSettings,
 }

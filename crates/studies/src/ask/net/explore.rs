@@ -1,6 +1,7 @@
 //! The markings of a net without time, from the net to a result that can be printed.
 
 use crate::answer::AnswerError;
+use crate::ask::RunSettings;
 use crate::ask::net::exploration::{ExplorationReport, exploration_report};
 use crate::ask::net::names::Subject;
 use crate::ask::net::solved_net::MOST_COVERED;
@@ -8,7 +9,7 @@ use crate::compile::{Program, compile};
 use crate::net::Net;
 use crate::semantics::Fault;
 use crate::solve::{
-    Checked, Checker, Coverability, ExploreError, Formula, Ignored, Limits, MarkingGraph, Priorities, Unbounded,
+    Checked, Checker, Coverability, ExploreError, Formula, Ignored, MarkingGraph, Priorities, Unbounded,
     coverability, explore_untimed,
 };
 use crate::watch::Watch;
@@ -38,12 +39,12 @@ pub fn explore_net(
     net: &Net,
     priorities: Priorities,
     formulas: Vec<Formula>,
-    limits: &Limits,
+    run: &RunSettings,
     watch: &dyn Watch,
 ) -> Result<ExploredNet, AnswerError> {
     let program = compile(net)?;
     watch.counts("markings");
-    let graph = match explore_untimed(&program, priorities, limits, watch) {
+    let graph = match explore_untimed(&program, priorities, &run.limits(), watch) {
         Ok(graph) => graph,
         Err(ExploreError::Unbounded(found)) => return Ok(unbounded(net, program, priorities, found)),
         Err(error) => return Err(error.into()),

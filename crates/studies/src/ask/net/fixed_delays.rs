@@ -62,7 +62,7 @@ impl<'a> FixedDelayNet<'a> {
 
     fn explore(&self, until: Until<'_>) -> Result<FixedDelayStates, FixedDelayError> {
         self.watch.counts("states");
-        let limits = Limits { wall: self.watch.left(), ..self.settings.limits };
+        let limits = Limits { wall: self.watch.left(), ..self.settings.run.limits() };
         FixedDelayStates::explore(&self.program, until, &limits, self.watch)
     }
 

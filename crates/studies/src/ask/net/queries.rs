@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use crate::answer::{AnswerError, with_phases};
+use crate::ask::RunSettings;
 use crate::ask::net::names::{NetSummary, Subject};
 use crate::ask::net::query_rows::{QueryReport, QueryRow, value_or_note};
 use crate::ask::net::solved::{PropertyRow, SolveReport, solve_report};
@@ -15,7 +16,7 @@ use crate::solve::{
 };
 use crate::watch::{TimeLimit, Watch};
 
-/// Answers CSL and CSRL queries about a net, as `tailspn query` does. The wall time of `limits` limits all of the work.
+/// Answers CSL and CSRL queries about a net, as `tailspn query` does. The limit of time includes all of the work.
 ///
 /// # Errors
 ///
@@ -23,10 +24,11 @@ use crate::watch::{TimeLimit, Watch};
 pub fn answer_queries(
     net: &Net,
     queries: &[CslQuery],
-    limits: &Limits,
+    run: &RunSettings,
     watch: &dyn Watch,
 ) -> Result<QueryReport, AnswerError> {
-    let time = TimeLimit::new(watch, limits.wall);
+    let limits = &run.limits();
+    let time = TimeLimit::new(watch, run.max_time);
     let program = compile(net)?;
     let subject = NetSummary::new(&Subject::of(net.name(), &program));
     let is_fixed_delay = has_fixed_delays(&program);
@@ -43,7 +45,7 @@ pub fn answer_queries(
     Ok(QueryReport::new(subject, states.count(), rows))
 }
 
-/// Answers properties of a model, as `tailspn solve --property` does. The wall time of `limits` limits all of the work.
+/// Answers properties of a model, as `tailspn solve --property` does. The limit of time includes all of the work.
 ///
 /// # Errors
 ///
@@ -51,10 +53,11 @@ pub fn answer_queries(
 pub fn answer_properties(
     net: &Net,
     properties: &[&Property],
-    limits: &Limits,
+    run: &RunSettings,
     watch: &dyn Watch,
 ) -> Result<SolveReport, AnswerError> {
-    let time = TimeLimit::new(watch, limits.wall);
+    let limits = &run.limits();
+    let time = TimeLimit::new(watch, run.max_time);
     let program = compile(net)?;
     time.counts("states");
     let space = all_states(&program, limits, &time)?;

@@ -46,10 +46,10 @@ pub fn solve_net(
     watch: &dyn Watch,
 ) -> Result<SolvedNet, AnswerError> {
     request::check(question)?;
-    let time = TimeLimit::new(watch, settings.limits.wall);
+    let time = TimeLimit::new(watch, settings.run.max_time);
     let program = compile(net)?;
-    let SolveSettings { method, grid, limits, .. } = settings.clone();
-    let limits = Limits { wall: time.left(), ..limits };
+    let SolveSettings { method, grid, .. } = settings.clone();
+    let limits = Limits { wall: time.left(), ..settings.run.limits() };
     let needs_states = request::beyond_completion(question);
     let route = SolveRoute { method, needs_states, needs_chain: settings.chain, limits, grid };
     time.counts("states");

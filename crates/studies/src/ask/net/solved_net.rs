@@ -1,12 +1,13 @@
 //! The settings and the result of the solution of a net.
 
 use crate::answer::{AnswerError, RouteMethod, with_phases};
+use crate::ask::RunSettings;
 use crate::ask::net::names::Subject;
 use crate::ask::net::solved::{Hidden, SolveReport, solve_report};
 use crate::compile::Program;
 use crate::net::Net;
 use crate::solve::{
-    Coverability, Expanded, ExploreError, GridSettings, Limits, StateSpace, Unbounded, Verdicts, coverability,
+    Coverability, Expanded, ExploreError, GridSettings, StateSpace, Unbounded, Verdicts, coverability,
 };
 
 /// Maximum number of markings of a coverability graph.
@@ -24,14 +25,14 @@ pub struct SolveSettings {
     /// True if the Markov chain of the net itself is needed, for [`SolvedNet::states`]: the net is neither folded nor solved
     /// by another method.
     pub chain: bool,
-    /// Limits of the states; the wall time limits all of the work.
-    pub limits: Limits,
+    /// The limits of time, states and memory. The limit of time includes all of the work.
+    pub run: RunSettings,
 }
 
 impl Default for SolveSettings {
     fn default() -> Self {
         let (method, grid) = (RouteMethod::default(), GridSettings::default());
-        Self { method, grid, fold: true, chain: false, limits: Limits::default() }
+        Self { method, grid, fold: true, chain: false, run: RunSettings::default() }
     }
 }
 

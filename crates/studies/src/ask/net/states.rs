@@ -70,7 +70,7 @@ impl Solving<'_> {
 
     /// Returns the limits of the states, with the remaining time.
     fn limits(&self) -> Limits {
-        Limits { wall: self.watch.left(), ..self.settings.limits }
+        Limits { wall: self.watch.left(), ..self.settings.run.limits() }
     }
 
     /// Explores a folded net and counts the states that it stands for, with the question about it; returns `None` if it cannot replace the net.
