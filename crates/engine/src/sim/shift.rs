@@ -62,7 +62,17 @@ fn same_shape(a: &Law, b: &Law) -> bool {
         (Law::Empirical { samples: a }, Law::Empirical { samples: b }) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(*a, *b))
         }
-        _ => false,
+        (
+            Law::Deterministic { .. }
+            | Law::Uniform { .. }
+            | Law::Erlang { .. }
+            | Law::Hyperexponential { .. }
+            | Law::LogNormal { .. }
+            | Law::Weibull { .. }
+            | Law::Pareto { .. }
+            | Law::Empirical { .. },
+            _,
+        ) => false,
     }
 }
 

@@ -91,7 +91,13 @@ fn log_density(law: &PhaseLaw, x: f64) -> f64 {
             let scaled = x * libm::tgamma(1.0 + 1.0 / shape);
             shape.ln() + shape * scaled.ln() - x.ln() - scaled.powf(*shape)
         }
-        _ => -x,
+        PhaseLaw::Exponential => -x,
+        // not among the candidates of a fit
+        PhaseLaw::Deterministic
+        | PhaseLaw::Hyperexponential { .. }
+        | PhaseLaw::Pareto { .. }
+        | PhaseLaw::Uniform { .. }
+        | PhaseLaw::Empirical { .. } => f64::NEG_INFINITY,
     }
 }
 

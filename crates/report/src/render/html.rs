@@ -74,7 +74,7 @@ pub fn html(results: &[Part<'_>]) -> Result<String, PlotError> {
                     @if let Some(compared) = compared { (compared) }
                     @for result in results { (result) }
                 }
-                footer { "Made by tailspn " (env!("CARGO_PKG_VERSION")) ". One in twenty 95% confidence intervals misses the true value." }
+                footer { "Made by tailspn " (env!("CARGO_PKG_VERSION")) "." }
             }
         }
     };

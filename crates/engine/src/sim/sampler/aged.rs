@@ -78,7 +78,16 @@ impl AgedSampler {
                 let tail = libm::erfc(above / variance.sqrt() / SQRT_2) / 2.0;
                 u64::ticks_of(lognormal_beyond(*line, later(-libm::log2(tail), word)))
             }
-            (other, _) => other.apply(word),
+            (other @ (Transform::Never | Transform::Exponential(_) | Transform::Deterministic(_)), _)
+            // `new` pairs each transform with its own law; the list lets a new distribution not compile until it has a case
+            | (
+                other @ (Transform::Erlang { .. }
+                | Transform::Hyperexponential(_)
+                | Transform::Weibull(_)
+                | Transform::Pareto { .. }
+                | Transform::LogNormal(_)),
+                _,
+            ) => other.apply(word),
         };
         delay.max(age.saturating_add(1)).min(u64::NEVER)
     }

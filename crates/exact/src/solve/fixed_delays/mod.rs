@@ -242,7 +242,12 @@ fn values(law: &Law) -> Option<Vec<(f64, f64)>> {
                     .collect(),
             )
         }
-        _ => None,
+        Law::Uniform { .. }
+        | Law::Erlang { .. }
+        | Law::Hyperexponential { .. }
+        | Law::LogNormal { .. }
+        | Law::Weibull { .. }
+        | Law::Pareto { .. } => None,
     }
 }
 
