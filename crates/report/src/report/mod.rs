@@ -1,4 +1,5 @@
-//! Converts result types to text, tables, JSON and CSV; it does not depend on simulators and computes no new results.
+//! Converts result types to text, tables, JSON and CSV. It computes what summarises them: quantiles and histograms of samples, the
+//! distribution of a time from solved states, shares of a sum. Only `check` has its question here, too: it runs a net for a moment.
 //!
 //! ```text
 //! Run ───────────────▶ SimulationReport ─┐
