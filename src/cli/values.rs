@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn axes_have_values() {
+    fn axes_of_a_sweep_are_parsed_with_their_values() {
         assert_eq!(axis("lag=20,60s"), Ok(SweepAxis::Lag(vec![20.0, 60.0])));
         let shares = vec![SlotShare::Tasks(0.9), SlotShare::Shared];
         assert_eq!(axis("reservation=0.9,shared"), Ok(SweepAxis::Reservation(shares)));

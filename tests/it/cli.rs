@@ -283,7 +283,7 @@ fn a_net_with_two_closed_parts_has_no_sure_steady_state() {
 
 /// An immediate transition hardly ever wins: what it would change was not seen, so that nothing is sure of staying as it is.
 #[test]
-fn what_a_transition_that_never_fired_may_change_has_no_interval() {
+fn averages_that_an_unfired_transition_may_change_have_no_interval() {
     let Some(folder) = crate::shared::shared("data/regressions") else { return };
     for (net, place) in [("rareA.xml", "p2"), ("rareB.xml", "p2")] {
         let path = folder.join(net).display().to_string();
@@ -379,7 +379,7 @@ fn plain_terminals_get_ascii() {
 }
 
 #[test]
-fn nets_go_out_and_come_back() {
+fn written_and_converted_nets_simulate_alike() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (net, copy, picture) = (file("net.xml"), file("copy.xml"), file("net.svg"));

@@ -221,7 +221,7 @@ fn reports_and_log_of_a_run_are_matched() {
 }
 
 #[test]
-fn where_nothing_can_be_compared_nothing_is_said_to_be_well() {
+fn inputs_that_cannot_be_compared_give_no_all_clear() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let [wrong, profile, empty] = [path("wrong.tsv"), path("usual.json"), path("empty")];
@@ -426,7 +426,7 @@ fn slow_nodes_are_named_though_copies_rescued_their_tasks() {
 }
 
 #[test]
-fn what_is_nothing_known_is_told() {
+fn unrecognised_files_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let [garbage, reports] = [path("garbage"), path("reports.tsv")];

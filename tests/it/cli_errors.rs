@@ -15,7 +15,7 @@ fn a_missing_file() {
 }
 
 #[test]
-fn a_folder() {
+fn a_folder_is_not_read_as_a_net() {
     assert_shown!(shown(&["check", "tests"]));
 }
 
@@ -36,7 +36,7 @@ fn truncated_xml() {
 }
 
 #[test]
-fn a_picture() {
+fn a_picture_is_not_read_as_a_net() {
     assert_shown!(shown_on("net.png", b"\x89PNG\r\n\x1a\n\0\0", &["simulate", "net.png"]));
 }
 
@@ -46,7 +46,7 @@ fn several_problems_at_once() {
 }
 
 #[test]
-fn one_long_line() {
+fn an_error_in_a_long_line_is_shown_with_its_surroundings() {
     let places: String = (0..50).map(|i| format!("<place id=\"P{i}\"/>")).collect();
     let net = format!("<pnml><net>{places}<arc id=\"a\" source=\"P1\" target=\"P2\"/></net></pnml>");
     assert_shown!(shown_on("long.xml", net.as_bytes(), &["check", "long.xml"]));
@@ -100,7 +100,7 @@ fn options_that_exclude_each_other() {
 }
 
 #[test]
-fn an_engine_that_cannot() {
+fn an_engine_that_cannot_run_the_net_gives_the_reason() {
     assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--engine=schedule", "--horizon=5"]));
 }
 
@@ -121,14 +121,14 @@ fn a_goal_that_is_never_reached() {
 }
 
 #[test]
-fn a_goal_whose_time_cannot_be_known() {
+fn a_relative_error_needs_a_goal_that_is_reached() {
     let until = "--until=#(done) > 1";
     assert_shown!(shown(&["simulate", "models/textbook/forkjoin_retry.xml", until, "--rel-error=1%"]));
     assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--horizon=9", "--tokens", "--rel-error=1%"]));
 }
 
 #[test]
-fn an_error_of_a_name_that_is_unknown_or_that_cannot_be_reached() {
+fn error_targets_need_a_known_name_and_a_width() {
     let mm1k = |rest: &[&str]| shown(&[&["simulate", "models/textbook/mm1k.xml", "--horizon=9"], rest].concat());
     assert_shown!(mm1k(&["--rel-error=queeu=1%"]));
     assert_shown!(mm1k(&["--abs-error=queue"]));
@@ -137,7 +137,7 @@ fn an_error_of_a_name_that_is_unknown_or_that_cannot_be_reached() {
 }
 
 #[test]
-fn a_goal_that_is_reached_now_and_then() {
+fn a_rare_goal_has_its_probability_and_conditional_times() {
     let args = ["simulate", "models/textbook/forkjoin_retry.xml", "--horizon=1", "--reps=100"];
     assert_shown!(shown(&args));
     assert_shown!(shown(&[&args[..], &["--csv"]].concat()));
@@ -149,7 +149,7 @@ fn a_horizon_before_the_first_firing_is_no_dead_marking() {
 }
 
 #[test]
-fn times_and_names_that_make_no_sense() {
+fn times_beyond_the_horizon_and_duplicate_names_are_refused() {
     assert_shown!(shown(&[
         "simulate",
         "models/textbook/mm1k.xml",
@@ -170,7 +170,7 @@ fn a_plan_with_slots_has_no_critical_path() {
 }
 
 #[test]
-fn readings_one_by_one() {
+fn odd_elements_are_read_as_the_chosen_reader_does() {
     let net = br#"<pnml><net><place id="P0"><initialMarking><value>1</value></initialMarking></place>
         <transition id="T0"><timed><value>yes</value></timed></transition>
         <arc id="a" source="P0" target="T0"><inscription><value>1</value></inscription></arc></net></pnml>"#;
@@ -348,7 +348,7 @@ fn times_that_are_years_apart_are_told_before_a_replay() {
 }
 
 #[test]
-fn shares_threads_and_missing_axes() {
+fn invalid_shares_threads_and_missing_axes_get_a_hint() {
     let told = |args: &[&str]| show(&tool(args).output().unwrap());
     assert!(told(&["estimate", "--level", "95"]).contains("did you mean 95%?"));
     assert!(told(&["estimate", "--threads", "0"]).contains("a whole number of at least 1"));

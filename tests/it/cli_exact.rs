@@ -168,7 +168,7 @@ fn tokens_of_several_classes_have_the_names_of_their_classes() {
 }
 
 #[test]
-fn what_has_no_exact_answer_is_refused() {
+fn questions_without_an_exact_answer_are_refused() {
     let exact =
         |args: &[&str]| shown(&[&["simulate", "models/textbook/forkjoin_retry.xml", "--method=exact"], args].concat());
     assert_shown!(

@@ -111,7 +111,7 @@ fn the_library_estimates_a_plan_of_stages_as_the_tool_does() {
 }
 
 #[test]
-fn says_what_is_wrong() {
+fn invalid_logs_sizes_and_plans_have_their_exit_codes() {
     let one = shown(&["fit", "tests/data/trace/alibaba-2017.csv"]);
     assert!(one.starts_with("exit 4"), "{one}");
     let other = shown(&["fit", SMALL, SPECULATION, "--input-size", "32M", "--input-size", "1G"]);
@@ -154,7 +154,7 @@ fn a_job_plan_from_a_history_and_its_settings() {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused() {
+fn inputs_that_cannot_be_combined_are_refused() {
     let wrong = |args: &[&str], exit: &str, said: &str| {
         let text = shown(args);
         assert!(text.starts_with(exit) && text.contains(said), "{args:?}: {text}");

@@ -112,7 +112,7 @@ const ONE: &str = "[sweep]\nbase = \"job.toml\"\n[optimize]\nmeasure = \"p90\"\n
                    [[axis]]\nkey = \"phases.means_s[8]\"\nname = \"reduce\"\nfrom = 1\nto = 9\nfaster = \"down\"\n";
 
 #[test]
-fn no_point_and_an_open_point_are_told_with_their_exit_code() {
+fn no_solution_and_an_undecided_search_have_their_exit_code() {
     let folder = Folder::new(&[("job.toml", &certain()), ("plan.toml", ONE)]);
     let plan = folder.at("plan.toml");
     assert!(data(&["optimize", &plan]).contains("reduce = 4, cost 5"));

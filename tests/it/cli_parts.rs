@@ -153,7 +153,7 @@ fn refused(files: &[&str], exit: i32, expected: &str) {
 }
 
 #[test]
-fn parts_that_are_no_whole_are_refused() {
+fn shards_that_do_not_form_one_run_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let net = path(&folder, "net.xml");
     fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(NET), &net).unwrap();
@@ -193,7 +193,7 @@ fn parts_that_are_no_whole_are_refused() {
 }
 
 #[test]
-fn a_shard_says_what_it_needs() {
+fn invalid_shards_are_refused_with_the_reason() {
     let part = ["simulate", NET, "--shard", "1/2"];
     assert!(refusal(&part, 2).contains("a single shard cannot print a result"));
     let folder = tempfile::tempdir().unwrap();

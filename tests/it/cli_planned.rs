@@ -264,7 +264,7 @@ fn the_cheapest_plan_is_done_in_time_with_the_probability_that_was_asked_for() {
 
 /// Larger splits of the same input leave slots idle in the last wave: none of them saves time.
 #[test]
-fn a_sweep_of_splits_recommends_no_artefact() {
+fn a_sweep_of_splits_recommends_no_larger_split() {
     let sweep = "[sweep]\nbase = \"job.toml\"\ndesign = \"each\"\nreplications = 2000\n\
                  [[axis]]\nkey = \"job.split_mb\"\nvalues = [32.0, 64.0, 128.0, 256.0, 512.0]\n";
     let job = "[job]\ninput_mb = 10240\n[model]\nslots = true\n";

@@ -27,7 +27,7 @@ fn means(text: &str, replications: &str, folder: &Folder) -> [[f64; 2]; 2] {
 }
 
 #[test]
-fn what_if_runs_what_estimate_runs() {
+fn what_if_and_estimate_agree_on_mean_times() {
     let folder = Folder::new(&[]);
     // the same draws for the same tasks
     let [[estimate, _], [what_if, _]] = means(STAGES, "4000", &folder);

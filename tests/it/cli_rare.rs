@@ -57,7 +57,7 @@ fn a_page_and_rows_have_the_same_probability() {
 }
 
 #[test]
-fn mistakes_are_explained() {
+fn invalid_rare_events_are_refused_with_the_reason() {
     for (args, code, message) in [
         (vec![], 2, "the event is missing"),
         (vec!["--until", "#(queue) >= 3"], 2, "--within T, --avoid EXPR"),

@@ -28,7 +28,7 @@ fn help_of_remaining() {
 }
 
 #[test]
-fn tells_what_is_left() {
+fn predicts_the_remaining_time_of_a_running_job() {
     let folder = made();
     let run = |more: &[&str]| {
         let args = [&["remaining", "app.inprogress", "--reps", "500"], more].concat();
@@ -86,7 +86,7 @@ fn a_run_that_has_ended_is_done() {
 }
 
 #[test]
-fn says_what_cannot_be_answered() {
+fn logs_without_a_prediction_are_refused() {
     let folder = made();
     let run = |args: &[&str]| {
         let all = [&["remaining"], args].concat();

@@ -506,7 +506,7 @@ fn mean_of(curve: &Value) -> f64 {
 }
 
 #[test]
-fn lines_in_the_json_hold_the_means_beside_them() {
+fn curves_in_the_json_agree_with_their_means() {
     let found: Value =
         serde_json::from_str(&data(&["estimate", "models/mapreduce/all-at-once.toml", "--json"])).unwrap();
     for (part, mean) in [("analytic", &found["analytic"]["mean"]), ("job_time", &found["job_time"]["mean"]["value"])] {
@@ -601,7 +601,7 @@ fn files_that_are_no_results_are_told_apart() {
 }
 
 #[test]
-fn folders_and_files_that_exist() {
+fn empty_folders_and_existing_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     std::fs::create_dir(at("empty")).unwrap();
@@ -700,7 +700,7 @@ fn pictures_of_knobs_and_deadlines_are_those_of_the_page() {
 }
 
 #[test]
-fn pictures_that_have_a_name_are_what_its_ending_says() {
+fn pictures_have_the_format_of_their_file_name() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let net = "models/textbook/forkjoin_retry.xml";

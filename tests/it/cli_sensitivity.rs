@@ -100,7 +100,7 @@ fn a_chain_has_the_effects_of_a_linear_model() {
 }
 
 #[test]
-fn tables_and_csv_of_each_method() {
+fn each_method_prints_its_table_and_csv() {
     let folder = Folder::new(&[("job.toml", CHAIN), ("plan.toml", AXES)]);
     let plan = folder.at("plan.toml");
     assert_shown!(data(&["sensitivity", &plan]));
@@ -147,7 +147,7 @@ fn jobs_that_are_no_schedules_have_differences() {
 
 /// Keys that are not plain numbers, or that change more than delays, are reported; the others are still ranked.
 #[test]
-fn what_has_no_derivative_says_why() {
+fn settings_without_a_derivative_give_the_reason() {
     let plan = "[sweep]\nbase = \"job.toml\"\n[[axis]]\nkey = \"job.reduces\"\nfrom = 10\nto = 80\nwhole = true\n\
                 [[axis]]\nkey = \"job.split_mb\"\nfrom = 32\nto = 128\n[[axis]]\nkey = \"model.distribution.gpu\"\nvalues = [\"deterministic\"]\n\
                 [[axis]]\nkey = \"cluster.node[*].gpu_speed\"\nfrom = 0.5\nto = 2.0\n";

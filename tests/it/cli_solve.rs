@@ -252,7 +252,7 @@ fn questions_that_a_net_cannot_answer() {
 }
 
 #[test]
-fn solve_writes_files_for_others() {
+fn solve_exports_dot_matrix_market_and_prism() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
     let (dot, mtx, prism) = (path("g.dot"), path("g.mtx"), path("g"));

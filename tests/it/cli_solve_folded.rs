@@ -336,7 +336,7 @@ fn jobs_run_unfolded_on_request_with_the_same_times() {
 }
 
 #[test]
-fn canonical_markings_answer_what_does_not_tell_the_parts_apart() {
+fn canonical_markings_answer_questions_symmetric_in_the_parts() {
     let folder = tempfile::tempdir().unwrap();
     let net = folder.path().join("net.xml").to_string_lossy().into_owned();
     std::fs::write(&net, write(&stations(), &WriteOptions::default()).xml).unwrap();

@@ -182,7 +182,7 @@ const SMALL: &str = "[sweep]\nbase = \"job.toml\"\nreplications = 200\n\
                      [[axis]]\nkey = \"phases.maps\"\nvalues = [1, 2, 3]\n[[axis]]\nkey = \"phases.means_s[6]\"\nvalues = [1, 7, 20]\n";
 
 #[test]
-fn a_table_of_points_a_heat_map_and_csv() {
+fn a_sweep_prints_a_table_of_points_csv_and_a_heat_map() {
     let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", SMALL)]);
     let plan = folder.at("plan.toml");
     assert_shown!(data(&["sweep", &plan, "--quiet"]));

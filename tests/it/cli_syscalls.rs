@@ -85,7 +85,7 @@ fn writes_json_and_csv() {
 }
 
 #[test]
-fn logs_are_told_by_name_and_what_is_odd_is_told() {
+fn nodes_of_logs_can_be_named_and_odd_lines_are_reported() {
     let folder = prepared();
     let text = std::fs::read_to_string(folder.path().join("slow/n4.strace")).unwrap();
     // cut in the middle of a line, and one line of something else
@@ -111,7 +111,7 @@ fn logs_are_told_by_name_and_what_is_odd_is_told() {
 }
 
 #[test]
-fn what_cannot_be_judged_is_refused() {
+fn logs_that_cannot_be_judged_are_refused() {
     let folder = prepared();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write(

@@ -16,14 +16,14 @@ fn help_of_trace() {
 }
 
 #[test]
-fn shows_what_ran() {
+fn shows_stages_and_attempts_of_each_kind_of_log() {
     assert_shown!(shown(&["trace", SPARK]));
     assert_shown!(shown(&["trace", SPECULATION]));
     assert_shown!(shown(&["trace", "tests/data/trace/alibaba-2018"]));
 }
 
 #[test]
-fn takes_what_is_usual_from_another_run() {
+fn takes_expected_times_from_another_run() {
     let text = shown(&["trace", SPARK, "--usual", SPARK]).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("Expected times: median of the task in other runs"), "{text}");
     // the copied task takes what it took, but its original took 8.1 s instead of 4
@@ -111,7 +111,7 @@ fn chains_of_stages_need_dependencies_in_every_form() {
 }
 
 #[test]
-fn tells_what_is_odd() {
+fn warns_of_a_cut_log() {
     let folder = tempfile::tempdir().unwrap();
     let log = std::fs::read_to_string(SPARK).unwrap();
     let cut = &log[..log.len() - 200];
@@ -128,7 +128,7 @@ fn tells_what_is_odd() {
 }
 
 #[test]
-fn refuses_what_is_no_log() {
+fn refuses_files_that_are_not_logs() {
     let folder = tempfile::tempdir().unwrap();
     for (name, content) in [("empty", &b""[..]), ("table.csv", b"a,b\n1,2\n"), ("log.zip", b"PK\x03\x04")] {
         std::fs::write(folder.path().join(name), content).unwrap();

@@ -137,7 +137,7 @@ fn machines() -> String {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_a_reason() {
+fn options_that_do_not_fit_until_are_refused_with_the_reason() {
     for (args, exit, told) in [
         (&["solve", QUEUE, "--within", "3"][..], 2, "--until"),
         (

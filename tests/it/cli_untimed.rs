@@ -43,7 +43,7 @@ fn a_loop_of_immediate_transitions_has_markings_and_formulas() {
 }
 
 #[test]
-fn the_same_is_on_a_page() {
+fn the_page_has_the_verdicts_of_the_untimed_net() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let text = data(&["solve", LOOP, "--untimed", "--ctl", "EF there > 0", "--json", "--quiet"]);
@@ -98,7 +98,7 @@ fn wrong_formulas_are_reported_together_with_their_columns() {
 }
 
 #[test]
-fn what_cannot_be_explored_ends_with_a_message() {
+fn nets_that_cannot_be_explored_are_refused_with_the_reason() {
     let text = shown(&["solve", "tests/data/cli/explosion.xml", "--untimed", "--ctl", "EF deadlock"]);
     let words = unwrapped(&text);
     assert!(text.starts_with("exit 5\n"), "{text}");

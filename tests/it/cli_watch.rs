@@ -145,7 +145,7 @@ fn follows_a_file_that_grows() {
 
 /// Garbage in every way that the format has one, and times and progress that cannot be.
 #[test]
-fn counts_what_cannot_be_right() {
+fn counts_invalid_reports() {
     let folder = tempfile::tempdir().unwrap();
     let mut text = reports(25);
     text += "map\t1\t0\t0\tn0\t999\t5\t100\n\u{1}\u{2}\n{\"t_ms\":\nmap\t1\t3\t0\tn3\t1\t5\t300\nmap\t1\t3\t0\tn3\t26000\t5\t300\n";

@@ -268,7 +268,7 @@ fn on_one_host_copies_change_nothing() {
 }
 
 #[test]
-fn the_baselines_find_their_own_formulas() {
+fn baseline_models_recover_their_coefficients() {
     let row = |a: f64, b: f64| (vec![1.0, a, b], 2.0 + 3.0 * a + 0.5 * b);
     let rows = [row(1.0, 1.0), row(2.0, 1.0), row(1.0, 4.0), row(5.0, 2.0)];
     let found = least_squares(&rows, true);

@@ -55,7 +55,7 @@ fn a_probability_of_runs_that_were_cut_off_is_a_lower_bound_everywhere() {
 
 /// The plan of a job without a closed form says so in every form.
 #[test]
-fn what_is_missing_is_said_everywhere() {
+fn a_missing_closed_form_is_reported_in_every_format() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("slots.toml");
     std::fs::write(&path, "[model]\nslots = true\n").unwrap();

@@ -71,7 +71,7 @@ fn critical_chains_name_the_waits() {
 
 /// Four maps of 10 s on two slots. With two workers, they take one wave instead of two; with three slots, two waves.
 #[test]
-fn changes_save_what_the_waves_say() {
+fn an_added_worker_saves_the_time_of_a_wave() {
     let found = takes(&plan(4, [0.0, 10.0, 0.0], "map_slots = 2\ngpus = 0"), 20.0);
     let changes = found["changes"].as_array().unwrap();
     assert_eq!(changes.len(), 1, "{changes:?}");

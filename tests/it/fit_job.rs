@@ -155,7 +155,7 @@ fn settings_come_from_the_configuration() {
 }
 
 #[test]
-fn what_is_no_test_job_is_refused() {
+fn histories_without_a_usable_test_job_are_refused() {
     let job = |text: &str, id: Option<&str>| observe_job(&trace_of(text), id);
     assert!(matches!(job(&made(), Some("job_9_9")), Err(FitError::NoSuchJob { .. })));
     let failed = made().replace("JOB_FINISHED", "JOB_FAILED").replace("JobFinished", "JobUnsuccessfulCompletion");

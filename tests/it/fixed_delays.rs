@@ -91,7 +91,7 @@ fn a_quantile_within_rounding_of_the_probability_of_the_goal_is_left_out() {
 }
 
 #[test]
-fn what_is_not_supported_is_refused_with_its_reason() {
+fn unsupported_questions_are_refused_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let net = folder.path().join("machine.xml").display().to_string();
     let refused = |law: Law, memory, args: &[&str]| {

@@ -32,7 +32,7 @@ fn help_of_devices_and_bench() {
 }
 
 #[test]
-fn a_job_has_the_same_numbers_on_both() {
+fn a_job_has_the_same_numbers_on_cpu_and_gpu() {
     let name = adapter();
     // all tasks at once: the schedule engine
     let plan = "models/mapreduce/all-at-once.toml";
@@ -46,7 +46,7 @@ fn a_job_has_the_same_numbers_on_both() {
 
 /// The default job, whose tasks wait for slots: its folded net on the GPU equals the CPU's, bit for bit.
 #[test]
-fn a_folded_job_has_the_same_numbers_on_both() {
+fn a_folded_job_has_the_same_numbers_on_cpu_and_gpu() {
     let name = adapter();
     let args = ["estimate", "--reps=3000", "--seed=11", "--method=simulate", "--json"];
     let found = |more: &[&str]| -> Value { serde_json::from_str(&data(&[&args[..], more].concat())).unwrap() };
@@ -64,7 +64,7 @@ fn a_folded_job_has_the_same_numbers_on_both() {
 
 /// A plan of stages, whose tasks wait for slots: the race on the GPU equals the race on the CPU.
 #[test]
-fn a_job_of_stages_has_the_same_numbers_on_both() {
+fn a_job_of_stages_has_the_same_numbers_on_cpu_and_gpu() {
     let name = adapter();
     let folder = tempfile::tempdir().unwrap();
     let plan = folder.path().join("plan.toml");
@@ -103,7 +103,7 @@ fn a_sweep_of_jobs_without_a_net_needs_the_cpu() {
 }
 
 #[test]
-fn a_run_on_a_device_says_so() {
+fn a_run_on_a_gpu_reports_its_device() {
     let name = adapter();
     let args = ["simulate", "models/textbook/small_job.xml", "--backend=gpu", "--adapter", &name, "--reps=20000"];
     assert_shown!(data(&args).replace(&name, "[adapter]"));
@@ -133,7 +133,7 @@ fn without_a_driver_a_required_card_is_missed() {
 }
 
 #[test]
-fn an_adapter_that_is_not_there() {
+fn an_unknown_adapter_is_refused_with_the_known_ones() {
     let name = adapter();
     let output = tool(&["estimate", "--backend=gpu", "--adapter=Voodoo 9"]).output().unwrap();
     let shown = show(&output);
@@ -145,7 +145,7 @@ fn an_adapter_that_is_not_there() {
 }
 
 #[test]
-fn the_steady_state_is_for_the_processor() {
+fn steady_state_runs_refuse_the_gpu() {
     assert_shown!(show(
         &tool(&["simulate", "models/textbook/mm1k.xml", "--steady", "--backend=gpu"]).output().unwrap()
     ));
@@ -164,7 +164,7 @@ fn devices_are_listed() {
 }
 
 #[test]
-fn a_benchmark_measures_both() {
+fn a_benchmark_measures_cpu_and_gpu() {
     let name = adapter();
     let args = ["bench", "--seconds=500ms", "--json", "--adapter", &name, "--lanes-ghz=1000"];
     let json: Value = serde_json::from_str(&data(&args)).unwrap();

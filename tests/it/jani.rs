@@ -192,7 +192,7 @@ fn nets_are_written_and_read_back_with_the_same_chain() {
 }
 
 #[test]
-fn a_queue_in_the_language_of_prism() {
+fn a_queue_is_written_in_the_language_of_prism() {
     let mut b = NetBuilder::new("queue");
     let queue = b.place("queue", 0);
     b.place_mut(queue).capacity = Some(5);
@@ -207,7 +207,7 @@ fn a_queue_in_the_language_of_prism() {
 }
 
 #[test]
-fn what_model_checkers_cannot_say_is_refused_all_at_once() {
+fn all_parts_without_counterpart_in_prism_are_reported() {
     let mut b = NetBuilder::new("");
     let p = b.place("p", 1);
     let now = b.transition("now", Timing::immediate(1.0, 1));

@@ -275,7 +275,7 @@ proptest! {
 
 /// The two random strategies do what their names say; otherwise the properties above would hold for nothing.
 #[test]
-fn random_nets_have_something_to_do() {
+fn random_nets_fire_and_reach_their_goals() {
     use proptest::strategy::ValueTree;
     let mut runner = proptest::test_runner::TestRunner::new(cases(1));
     let mut fired = 0;

@@ -169,7 +169,7 @@ fn whatif_adds_the_phases_of_a_map() {
 
 /// `estimate` of a stage, of maps, and with a policy that never acts.
 #[test]
-fn estimate_has_the_same_exact_times() {
+fn estimate_of_stages_and_maps_has_the_tail_of_its_distribution() {
     let none = (0.0, "\"exponential\"");
     let never = ["estimate", "--speculation=multiplier=100000,quantile=1"];
     let (tasks, replications, deadline) = LARGE;

@@ -137,7 +137,7 @@ fn a_deadline_that_no_size_meets_has_a_closest_one() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused() {
+fn prices_that_do_not_fit_the_plan_are_refused() {
     let plan = || JobPlan::Stages(Box::new(stages(24, "\"deterministic\"", 50.0)));
     let refused = |job: JobPlan, price: &str| match Sizing::new(job, Some(price.parse().unwrap())) {
         Err(StudyError::Price(error)) => error,

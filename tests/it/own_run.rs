@@ -136,7 +136,7 @@ fn questions_that_ask_for_advice_need_a_plan_that_reproduces_its_run() {
 
 /// 40 of 80 tasks of two stages take under a second, the others 28 to 33 s: one mean ratio made 397 s of 34 s.
 #[test]
-fn a_log_with_two_kinds_of_tasks_begins_with_its_misfit() {
+fn a_log_with_two_kinds_of_tasks_is_reported_as_not_reproduced() {
     let folder = Folder::new(&[]);
     let file = folder.at("plan.toml");
     let fitted = json(&["fit", TWO_KINDS, "--input-size=1GB", "--json", "-o", &file]);
@@ -183,7 +183,7 @@ fn a_storage_level_may_be_a_text() {
 /// 120 s are left: eight tasks of 60 s on four slots. A stage of the same name had a single task without data. Then 241 s: two tasks read 4.8 GB each,
 /// earlier ones 0.1 GB.
 #[test]
-fn what_is_left_is_not_known_from_a_name() {
+fn remaining_times_of_stages_with_equal_names_are_predicted() {
     for (log, left_s) in [("remaining-pyspark-names", 120.0), ("remaining-repartition", 241.0)] {
         let found = json(&["remaining", &format!("tests/data/jobs3/{log}.log.gz"), "--json"]);
         let [low, high] = [number(&found, "/prediction_s/0"), number(&found, "/prediction_s/1")];

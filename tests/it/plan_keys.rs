@@ -282,7 +282,7 @@ fn the_docs_list_what_cannot_be_combined() {
 
 /// Each row refuses a plan that has both, and the message names both.
 #[test]
-fn what_cannot_be_combined_is_refused() {
+fn keys_that_cannot_be_combined_are_refused() {
     let phases = "[job]\ninput_mb = 640\nreduces = 2\n";
     let node = |keys: &str| format!("{phases}[[cluster.node]]\n{keys}\n");
     let stages = |more: &str| {

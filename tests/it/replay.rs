@@ -66,7 +66,7 @@ fn second_job_s(replay: &Replay) -> f64 {
 /// The replay of a run without copies under Spark's settings, compared with real runs with copies on the same slowed
 /// nodes.
 #[test]
-fn copies_do_in_the_replay_what_they_did() {
+fn copies_shorten_a_replayed_job_as_in_the_real_run() {
     let Some(logs) = labelled() else { return };
     let base = replay_of(&logs.join("phan-4node/c2_nospec"));
     for (run, multiplier, quantile) in [("c2_spec15", 1.5, 0.5), ("c2_specdef", 3.0, 0.9)] {
@@ -116,7 +116,7 @@ fn slowed_nodes_are_seen() {
 }
 
 #[test]
-fn what_cannot_be_replayed_is_refused() {
+fn logs_that_cannot_be_replayed_are_refused() {
     let log = |text: &str| replay(&read_bytes("made", text.as_bytes(), &ReadOptions::default(), &Unwatched).unwrap());
     let google = "0,,1,0,,0,u,2,9,0.1,0.1,0.1,0\n600000000,,1,0,5,1,u,2,9,0.1,0.1,0.1,0\n";
     assert!(matches!(log(google), Err(FitError::NotAStageGraph { .. })));

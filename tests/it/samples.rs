@@ -147,7 +147,7 @@ fn text_of(name: &str, bytes: &[u8]) -> Result<Samples, SampleError> {
 }
 
 #[test]
-fn what_is_no_sample_is_refused_with_a_reason() {
+fn files_that_are_not_samples_are_refused_with_the_reason() {
     let refused = |bytes: &[u8]| text_of("f", bytes).unwrap_err().to_string();
     assert_eq!(refused(b""), "`f` is empty");
     assert_eq!(refused(b"hello\n"), "`f` is not output of sysstat");
@@ -231,7 +231,7 @@ proptest! {
 
     /// Whatever is read, nothing panics, and what comes out is in order and within its bounds.
     #[test]
-    fn readers_take_anything(pieces in prop::collection::vec(piece(), 0..24), cut in 0..400_usize) {
+    fn samples_of_arbitrary_text_are_ordered_and_in_range(pieces in prop::collection::vec(piece(), 0..24), cut in 0..400_usize) {
         let text = pieces.join("\n");
         let bytes = &text.as_bytes()[..text.len().saturating_sub(cut % (text.len() + 1))];
         if let Ok(samples) = text_of("f", bytes) {
@@ -246,7 +246,7 @@ proptest! {
     }
 
     #[test]
-    fn readers_take_any_bytes(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn arbitrary_bytes_do_not_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         let _ = text_of("f", &bytes);
     }
 }

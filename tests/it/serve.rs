@@ -318,7 +318,7 @@ fn markings_that_the_net_cannot_have_are_refused() {
 
 /// The file that the page offers has the marking of the page as its initial marking.
 #[test]
-fn the_net_comes_back_with_its_marking() {
+fn the_written_net_has_the_marking_of_the_page() {
     let server = Server::start(&["models/textbook/kanban.xml"]);
     let program = compile(&Net::open("models/textbook/kanban.xml").unwrap()).unwrap();
     let first = moves(&program, &program.initial)[0].clone();
@@ -595,7 +595,7 @@ fn commands_answer_about_the_marking_of_the_page() {
 
 /// Also while an estimate of hours runs.
 #[test]
-fn sigterm_ends_it_at_once() {
+fn sigterm_ends_the_server_at_once() {
     let mut server = Server::start(&[]);
     let (host, token) = (&server.host, &server.token);
     let body = json!({ "reps": 1_000_000_000_000_u64 }).to_string();
@@ -628,7 +628,7 @@ fn an_empty_net_is_refused() {
 }
 
 #[test]
-fn says_what_it_cannot_serve() {
+fn files_and_ports_that_cannot_be_served_are_refused() {
     for (args, code) in
         [(["no-such-file.xml"], 7), (["models/cluster/phan-c2.toml"], 3), (["-"], 2), (["Cargo.lock"], 3)]
     {

@@ -97,7 +97,7 @@ fn a_result_of_long_runs_has_a_report() {
 }
 
 #[test]
-fn questions_without_an_answer_have_their_reason() {
+fn questions_without_an_answer_are_refused_with_the_reason() {
     let mut b = NetBuilder::new("endless");
     let place = b.place("p", 0);
     let transition = b.transition("t", Timing::exponential(1000.0));

@@ -107,7 +107,7 @@ fn requests_that_no_method_answers_are_errors() {
 }
 
 #[test]
-fn what_was_found_is_returned_with_the_reason_for_what_is_missing() {
+fn partial_results_are_returned_with_the_reason() {
     let run = RunSettings { max_states: Some(10), ..RunSettings::default() };
     let settings = SolveSettings { run, ..SolveSettings::default() };
     let found = solve_net(&queue(100), &nothing(), &settings, &Unwatched).unwrap();

@@ -94,7 +94,7 @@ fn json_of(args: &[&str]) -> Value {
 }
 
 #[test]
-fn waits_are_read_and_predicted() {
+fn waits_for_gpu_permits_are_read_and_predicted() {
     let (_folder, log) = log();
     let wait_s: f64 = ended(2).iter().flatten().map(|times| times.wait_s).sum();
     let trace = json_of(&["trace", &log, "--json", "--quiet"]);
@@ -112,7 +112,7 @@ fn waits_are_read_and_predicted() {
 
 /// Fitted without the waits, simulated with them: the job as it was, and with more permits, GPUs and fewer cores.
 #[test]
-fn other_permits_are_planned() {
+fn job_times_with_other_gpu_permits_are_predicted() {
     let (folder, log) = log();
     let plan = folder.path().join("plan.toml");
     let plan = plan.to_str().unwrap();

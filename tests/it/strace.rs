@@ -108,7 +108,7 @@ fn interrupted_calls_are_put_together() {
 }
 
 #[test]
-fn what_is_odd_is_counted_with_its_first_line() {
+fn odd_lines_are_counted_with_their_first_line() {
     let text = "1 access(\"/a\", F_OK) = 0 <0.000001>\nwhat is this\n2 <... connect resumed>) = 0 <0.1>\n\
                 3 accept(3,  <unfinished ...>\n3 access(\"/b\", F_OK) = 0 <0.000001>\nand this\n4 connect(3, {sa_fa";
     let calls = read_text(text.as_bytes()).unwrap();
@@ -143,7 +143,7 @@ fn long_lines_and_cut_files_are_counted() {
 }
 
 #[test]
-fn what_is_no_log_is_refused() {
+fn files_that_are_not_strace_logs_are_refused() {
     assert!(matches!(read_text(b""), Err(SyscallError::Empty { .. })));
     let not = |text: &[u8]| matches!(read_text(text), Err(SyscallError::NotStrace { .. }));
     assert!(not(b"{\"mode\":\"t\",\"fault\":\"disk\"}\n"));

@@ -206,7 +206,7 @@ fn fixed_times_give_the_first_order_formulas() {
 
 /// No straggler, only stragglers, recall 0 and 1, precision 1, nobody looks: each is the net that it should be.
 #[test]
-fn degenerate_settings() {
+fn shares_and_recalls_of_0_and_1_give_the_simpler_nets() {
     let (net, chains) = one_task(exponential());
     let none = slow(0.0, 3.0);
     let detector = Speculation { slow_copies: Some(0.0), ..Speculation::default() };

@@ -374,7 +374,7 @@ fn classes_of(transitions: &[Arcs], places: usize) -> Vec<NetClass> {
 }
 
 #[test]
-fn each_class_has_its_border() {
+fn nets_just_inside_each_class_are_recognised() {
     use NetClass::{ExtendedFreeChoice, ExtendedSimple, FreeChoice, MarkedGraph, Simple, StateMachine};
     let one = 1;
     // a ring

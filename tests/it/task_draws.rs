@@ -134,7 +134,7 @@ fn sd(values: impl Iterator<Item = f64> + Clone) -> f64 {
 /// 1,000 lognormal tasks on 40 and on 44 slots: the difference of two independent times has a standard deviation 15 times as large. Fails if the
 /// draws belong to slots.
 #[test]
-fn the_difference_of_two_configurations_is_sharp() {
+fn common_random_numbers_narrow_the_difference_of_two_configurations() {
     let times = |slots| {
         without(&job(&[slots], vec![stage(&[], &[(1_000, 10.0)], &[(1.0, PhaseLaw::Lognormal { cv: 0.5 })])]), 400)
     };

@@ -256,7 +256,7 @@ fn two_applications_in_one_file_are_kept_apart() {
 }
 
 #[test]
-fn what_is_no_log_is_refused_with_a_way_on() {
+fn files_that_are_not_logs_are_refused_with_a_hint() {
     for (bytes, what) in [
         (&b""[..], "is empty"),
         (b" \n \n", "is empty"),

@@ -118,7 +118,7 @@ fn job_times_agree_where_attempts_are_slow_by_themselves() {
 /// 2% to 20% longer, for it draws slow tasks one by one and late, where the simulator's slow nodes get few tasks of the
 /// second wave and its last tasks have cores to themselves. Either way both detectors help.
 #[test]
-fn job_times_part_where_nodes_are_slow() {
+fn the_net_overestimates_job_times_if_nodes_are_slow() {
     let text = "[cluster]\nnode = [{ active_cores = 1 }, { active_cores = 2 }, { active_cores = 3 }, { active_cores = 4 }]\n\
                 [[job]]\nmaps = 64\nreduces = 0\n[[policy]]\n\
                 [[policy]]\ndetector.kind = \"default\"\nwatch = \"from_lag\"\n\

@@ -570,7 +570,7 @@ fn load(path: &Path) -> Net {
 /// Nets that `solve` refuses, since their immediate transitions fire forever: two of PIPE's own examples and others. The counts are
 /// those of a short program in Python that shares nothing with the tool.
 #[test]
-fn nets_with_loops_of_immediate_transitions_of_others() {
+fn collected_nets_with_immediate_loops_have_their_known_markings() {
     let Some(folder) = shared("data/pipe-nets/real") else { return };
     for (name, expected, is_live) in [
         ("pipe-examples/v2_Readers_&_Writers.xml", [5, 8, 0], true),

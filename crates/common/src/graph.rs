@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cycle_with_a_tail() {
+    fn a_cycle_is_one_component_and_each_node_of_its_tail_another() {
         let found = of_lists(&[vec![1], vec![2], vec![1, 3], vec![3], vec![]]);
         assert_eq!((found.of.clone(), found.count), (vec![2, 1, 1, 0, 3], 4));
         assert_eq!(found.members(), (vec![3, 1, 2, 0, 4], vec![0, 1, 3, 4, 5]));

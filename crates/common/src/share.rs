@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_found() {
+    fn a_cut_or_a_flipped_bit_of_a_piece_is_detected() {
         let share = Share::part(Shard::WHOLE);
         share.keep(&1, &Listed { first: 0, found: vec![1.5, f64::INFINITY] }).unwrap();
         let pieces = share.take_pieces();

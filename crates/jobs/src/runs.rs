@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_without_chance_has_the_factors_quantiles() {
+    fn a_constant_job_has_the_quantiles_of_the_run_factor() {
         let spread = RunSpread { sigma: 0.2, degrees_of_freedom: 6.0, runs: 3 };
         let times = of_times(&[(10.0, 1.0)], RunFactor::new(&spread, 0.1)).unwrap();
         let scale = (0.04_f64 * 4.0 / 3.0 + 0.01).sqrt();

@@ -89,7 +89,7 @@ def test_a_shard_is_run_again(question):
     assert comparable(distributed.run(question, Failing({1, 4}), 4)) == comparable(question())
 
 
-def test_what_is_done_is_kept(question):
+def test_finished_shards_are_kept(question):
     failing = Failing(range(3, 30))
     with pytest.raises(distributed.Unfinished, match="the worker is gone") as caught:
         distributed.run(question, failing, 4, retries=1)
@@ -122,7 +122,7 @@ def test_a_killed_worker_breaks_only_its_pool(question, tmp_path, monkeypatch):
     assert comparable(distributed.run(question, make, 4)) == comparable(question())
 
 
-def test_a_folder_goes_on(question, tmp_path):
+def test_a_run_with_a_folder_can_be_resumed(question, tmp_path):
     counted = Failing(())
     distributed.run(question, counted, 3, folder=tmp_path)
     assert counted.calls == 3

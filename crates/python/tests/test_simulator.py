@@ -82,7 +82,7 @@ def test_a_row_of_a_mapreduce_job_is_an_estimate_with_its_seed() -> None:
     assert times.mean() == pytest.approx(job.mean, rel=1e-12)
 
 
-def test_summaries_and_shapes() -> None:
+def test_results_have_the_shape_of_their_summary() -> None:
     rates = np.linspace(0.5, 2.0, 20)[:, None]
     quantiles = tailspn.simulator(
         task(), ["rate"], runs=200, summary=lambda times: np.quantile(times, [0.1, 0.5, 0.9], axis=1).T
@@ -124,7 +124,7 @@ def test_a_mapreduce_job_takes_whole_numbers_and_factors() -> None:
         tailspn.simulator({}, ["job.reducers"])(np.array([[20.0]]))
 
 
-def test_rows_that_are_no_net_are_refused_or_nan() -> None:
+def test_rows_with_invalid_parameters_are_refused_or_nan() -> None:
     rates = np.array([[1.0], [-1.0], [2.0]])
     with pytest.raises(tailspn.ModelError, match="row 1"):
         tailspn.simulator(task(), ["rate"])(rates)
@@ -155,7 +155,7 @@ def test_mistakes_are_told_before_anything_runs(root: pathlib.Path) -> None:
     assert file(np.array([40.0])).shape == (1,)
 
 
-def test_a_copy_in_another_process_goes_on() -> None:
+def test_a_pickled_copy_gives_the_next_samples() -> None:
     simulate = tailspn.simulator(task(), ["rate"], seed=3)
     copy = pickle.loads(pickle.dumps(simulate))
     rates = np.ones((10, 1))

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn owners_of_a_level_write_value_and_ends_only() {
+    fn numbers_of_a_shared_level_are_written_as_value_and_ends() {
         #[derive(Debug, PartialEq, Serialize, Deserialize)]
         struct Owner {
             #[serde(with = "Ends")]

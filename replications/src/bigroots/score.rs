@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_of_nothing_are_unknown() {
+    fn rates_of_no_tasks_are_unknown() {
         let none = Confusion::default();
         assert_eq!([none.false_positive_rate(), none.true_positive_rate(), none.accuracy()], [None; 3]);
     }

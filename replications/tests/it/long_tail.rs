@@ -193,7 +193,7 @@ fn stragglers_of_labelled_runs_are_found() {
 
 /// Findings of labelled runs: the cause is skew exactly where the task has much more to do, and most of the excess time is explained.
 #[test]
-fn findings_name_skew_where_there_is_some() {
+fn skewed_tasks_are_found_with_cause_data_skew() {
     let (Some(histories), Some(skewed)) = (labelled("hist"), labelled("skew")) else { return };
     let model = learned(&histories);
     let mut named = 0;

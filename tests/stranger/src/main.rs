@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_errors_in_words() {
+    fn mistakes_have_readable_messages() {
         let net = Net::read(MACHINE).unwrap();
         let unknown = net.simulation().until("#(done) >= 1").unwrap_err();
         assert_eq!(unknown.to_string(), "there is no place `done`");

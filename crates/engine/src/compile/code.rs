@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn code_gives_what_the_tree_gives() {
+    fn compiled_code_has_the_value_of_the_expression_tree() {
         let net = net();
         for text in [
             "2 * lam + cap(P0)",

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_come_back_one_by_one() {
+    fn ids_are_found_by_index_and_by_text() {
         let texts = ["p", "", "queue", "pö", ""];
         let ids: Ids = texts.into_iter().collect();
         assert_eq!((ids.to_vec(), &ids[2], ids.len()), (texts.map(str::to_owned).to_vec(), "queue", 5));

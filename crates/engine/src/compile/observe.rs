@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_whose_order_a_goal_could_tell_are_one() {
+    fn immediate_groups_whose_order_the_goal_can_see_are_merged() {
         for goal in [
             "#(c) > #(d)",
             "#(a) + #(d) >= 2",

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn other_parameters_and_timings_give_what_compiling_anew_gives() {
+    fn new_parameters_and_timings_equal_a_fresh_compilation() {
         let template = Template::new(net(2.0, 1.0)).unwrap();
         assert!(template.compiled().schedule.is_some());
         let other = net(0.25, 1.0);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn another_structure_is_noticed() {
+    fn timings_that_change_the_structure_do_not_fit_the_template() {
         let template = Template::new(net(2.0, 1.0)).unwrap();
         let net = net(2.0, 1.0);
         let id = |name| net.find_transition(name).unwrap();

@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_keeps_its_layout_for_every_doubt() {
+    fn json_of_every_kind_of_uncertainty_reads_back() {
         let doubts = [
             (Doubt::Exact, r#"{"value":2.0,"low":null,"high":null,"level":0.95,"samples":7,"exact":true}"#),
             (

@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_below_the_bound() {
+    fn the_truncated_poisson_mass_is_below_the_bound() {
         let (wide, narrow) = (PoissonWindow::new(50.0, 1e-16), PoissonWindow::new(50.0, 1e-3));
         let inside: f64 = (narrow.first..=narrow.last()).map(|n| wide.weight(n)).sum();
         assert!(1.0 - inside <= 1e-3 && 1.0 - inside > 1e-4, "{inside}");

@@ -136,7 +136,7 @@ mod tests {
 
     /// Compares with numbers of a Python program, for the integers from 0 to 199 and for their squares.
     #[test]
-    fn intervals_are_those_of_another_program() {
+    fn intervals_of_a_standard_deviation_match_reference_values() {
         let sd = interval(0..200);
         let is_near = |sd: &Interval, expected: [f64; 3], error: f64| {
             [sd.low, sd.value, sd.high].iter().zip(expected).all(|(found, exact)| (found / exact - 1.0).abs() < error)

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_differs_is_named_with_both_values() {
+    fn differences_are_listed_with_both_values() {
         let lines = told(&queue(5, 2.0, 1.0, false), &queue(6, 2.5, 3.0, true));
         let expected = [
             "place queue capacity: 5 | 6",
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn drawing_and_order_do_not_count() {
+    fn positions_and_labels_do_not_count_as_differences() {
         let net = queue(5, 2.0, 1.0, true);
         let mut moved = net.to_builder();
         let queue = net.find_place("queue").unwrap();

@@ -85,7 +85,7 @@ mod tests {
     /// The table of docs/accuracy.md.
     #[test]
     #[ignore = "two minutes of work; the numbers are in docs/accuracy.md"]
-    fn all_words() {
+    fn error_and_moments_over_all_words_are_within_their_bounds() {
         let unit = f64::from(1 << FRACTION_BITS);
         let (mut worst, mut at) = (0.0, 0);
         let (mut sum, mut squares) = (0_u128, 0_u128);

@@ -170,7 +170,7 @@ mod tests {
     proptest! {
         /// The result does not depend on how the leaves are split into parts and how the parts are merged.
         #[test]
-        fn cuts_do_not_show(begin in 0_u64..40, first in 0_u64..40, second in 0_u64..40, last in 0_u64..40) {
+        fn sums_do_not_depend_on_where_a_run_is_cut(begin in 0_u64..40, first in 0_u64..40, second in 0_u64..40, last in 0_u64..40) {
             let cuts = [begin, begin + first, begin + first + second, begin + first + second + last];
             let whole = tree(begin..cuts[3]);
             let [a, b, c] = [0, 1, 2].map(|i| tree(cuts[i]..cuts[i + 1]));

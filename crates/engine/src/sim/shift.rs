@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_scale_is_refused() {
+    fn parameters_that_are_not_scales_are_refused() {
         let shape = |theta: f64| Timing::general(Law::Weibull { shape: theta, scale: 1.0 });
         assert_eq!(slope(shape), Err(ShiftError::Law));
         assert_eq!(slope(|theta| Timing::immediate(theta, 1)), Err(ShiftError::Weights));

@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn both_lengths_match_the_exact_queue() {
+    fn batches_by_time_and_by_firings_match_the_exact_queue() {
         let net = queue(Timing::exponential(3.0)).build().unwrap();
         let program = compile(&net).unwrap();
         let full = lower(&net, &net.expression("#(q) = 5").unwrap());

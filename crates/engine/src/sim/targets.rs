@@ -284,7 +284,7 @@ mod tests {
     /// A net of replicas counts them; the targets refer to the original net. This test was seen to fail if the half
     /// width of a folded place ignores the number of replicas.
     #[test]
-    fn a_place_of_a_folded_net_is_known_sooner() {
+    fn a_folded_net_reaches_a_precision_with_fewer_replications() {
         let net = machines(6);
         let run = |simulation: crate::sim::Simulation<'_>| simulation.run().unwrap();
         let asked = || net.simulation().until_time(20.0).known_to("down3", Precision::Absolute(0.001)).unwrap();
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probability_of_0_is_not_known_for_sure() {
+    fn an_event_never_seen_has_the_width_of_wilsons_interval() {
         let net = machines(1);
         let asked = net.simulation().until("#(down0) > 1").unwrap().horizon(1.0);
         let result = asked.known_to("goal", Precision::Absolute(0.001)).unwrap().run().unwrap();

@@ -302,7 +302,7 @@ mod tests {
 
     /// A gambler with equal chances: from 3 of 10, ruin has probability 7/10 and the game lasts 3 · 7 rounds.
     #[test]
-    fn a_fair_game_ends_as_it_should() {
+    fn gamblers_ruin_has_its_closed_forms() {
         let rates: Vec<_> = (1..10).flat_map(|i| [(i, i - 1, 0.5), (i, i + 1, 0.5)]).collect();
         let chain = Chain { initial: vec![(3, 1.0)], ..chain_of(11, &rates) };
         let ends: Vec<bool> = (0..11).map(|s| s == 0 || s == 10).collect();
@@ -322,7 +322,7 @@ mod tests {
 
     /// A million states in series: substitution takes one pass.
     #[test]
-    fn a_long_way_without_circles_is_one_pass() {
+    fn an_acyclic_chain_is_solved_in_one_pass() {
         let n = 1_000_000_u32;
         let rates = Rates::from_rows((0..n).map(|i| (i + 1 < n).then_some((i + 1, 4.0))));
         let chain = Chain { rates, initial: vec![(0, 1.0)] };

@@ -215,7 +215,7 @@ mod tests {
     use crate::solve::cases::{queue, space};
 
     #[test]
-    fn a_queue_in_its_steady_state() {
+    fn averages_of_a_queue_have_their_closed_forms() {
         let program = queue(2, 2.0, 4.0);
         let space = space(&program);
         // geometric with ratio 1/2: 4/7, 2/7, 1/7

@@ -206,7 +206,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_is_no_chain_is_refused() {
+    fn invalid_rates_successors_and_initial_probabilities_are_refused() {
         assert_eq!(birth_death(4, 1.0, 2.0).check(), Ok(()));
         let with = |rates: &[(u32, u32, f64)]| chain_of(2, rates).check().unwrap_err();
         assert!(matches!(with(&[(0, 1, 0.0)]), ChainProblem::Rate { from: 0, to: 1, .. }));

@@ -320,13 +320,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_said() {
+    fn ignored_inhibitors_are_reported() {
         let found = coverability(&source(true), 100).unwrap();
         assert_eq!((found.ignored, found.unbounded.len()), (vec![Ignored::Inhibitors], 2));
     }
 
     #[test]
-    fn the_limit_holds() {
+    fn more_markings_than_the_limit_are_an_error() {
         assert_eq!(coverability(&source(false), 2), Err(CoverabilityError::Limit { limit: 2 }));
     }
 

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_generator_of_a_queue() {
+    fn the_generator_of_a_queue_is_written_as_matrix_market() {
         let space = space(&queue(2, 2.0, 3.0));
         let text = written(|out| write_matrix_market(space.complete().unwrap(), out));
         let rows: Vec<&str> = text.lines().skip(2).collect();
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn the_files_of_prism() {
+    fn transitions_states_and_labels_are_written_for_prism() {
         let program = queue(2, 2.0, 3.0);
         let space = space(&program);
         let chain = space.complete().unwrap();

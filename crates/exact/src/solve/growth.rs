@@ -235,7 +235,7 @@ mod tests {
 
     /// An inhibitor arc of an irrelevant transition reads the growing place: there is no proof, so the limit ends the exploration.
     #[test]
-    fn without_a_proof_the_limit_ends_it() {
+    fn exploration_without_a_growth_proof_stops_at_the_limit() {
         let program = open_queue(|b, waiting| {
             let (other, end) = (b.place("other", 0), b.transition("end", Timing::exponential(1.0)));
             b.input(other, end, 1.0);

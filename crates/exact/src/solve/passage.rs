@@ -585,7 +585,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_never_or_at_once_reached() {
+    fn targets_never_or_at_once_reached_have_trivial_times() {
         let chain = chain_of(3, &[(0, 1, 1.0), (1, 0, 1.0), (2, 0, 1.0)]);
         let mut never = time_to(&chain, &[2]);
         assert_eq!((never.probability(), never.cdf(5.0).unwrap()), (0.0, 0.0));
@@ -722,7 +722,7 @@ mod tests {
 
     /// Uniformisation would need 1e11 jumps.
     #[test]
-    fn a_series_knows_no_fastest_rate() {
+    fn a_cosine_series_handles_a_very_fast_rate() {
         let rates: Vec<f64> = std::iter::once(1e9).chain([0.2; 30]).collect();
         let (chain, slow) = (stages(&rates), stages(&rates[1..]));
         let (mut time, mut without) = (time_to(&chain, &[31]), time_to(&slow, &[30]));

@@ -682,7 +682,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_is_named_and_the_rest_keeps_its_numbers() {
+    fn added_parts_are_listed_and_original_parts_keep_their_positions() {
         let net = interrupted(erlang(3, 1.0), Memory::Enabling, ArcKind::Test);
         let expanded = expand_phases(&net).unwrap();
         let hidden: Vec<_> = expanded.hidden_places.iter().map(|&p| expanded.net.place(p).id.as_str()).collect();
@@ -697,7 +697,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_phases_is_refused_with_advice() {
+    fn delays_without_phases_are_refused_with_advice() {
         let refused = |law, servers, thief: bool| {
             let mut b = NetBuilder::new("");
             let p = b.place("p", 2);

@@ -632,7 +632,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_keep_what_was_found() {
+    fn limits_keep_the_explored_part_of_the_chain() {
         let program = ring(5, 20);
         let limits = Limits { states: 1_000, ..Limits::default() };
         let partial = explore(&program, None, &limits, &Unwatched).unwrap();
@@ -652,7 +652,7 @@ mod tests {
     }
 
     #[test]
-    fn it_can_be_interrupted() {
+    fn exploration_can_be_interrupted() {
         struct Stop;
         impl Watch for Stop {
             fn progress(&self, _done: u64, _planned: u64) {}

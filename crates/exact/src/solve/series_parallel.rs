@@ -529,7 +529,7 @@ mod tests {
     }
 
     #[test]
-    fn fast_stages_and_fixed_times_alone() {
+    fn fast_stages_and_lone_fixed_delays_are_within_a_few_grid_steps() {
         let mut b = NetBuilder::new("");
         let [p, q, r] = [("p", 1), ("q", 0), ("r", 0)].map(|(id, n)| b.place(id, n));
         add(&mut b, "fast", Timing::exponential(1e9), &[p], &[q]);
@@ -548,7 +548,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_series_parallel_says_where() {
+    fn nets_that_are_not_series_parallel_name_the_transition() {
         // a bridge: a and b start; c needs a; d needs both; e needs c and d
         let mut b = NetBuilder::new("");
         let [pa, pb, ac, ad, bd, ce, de, end] =

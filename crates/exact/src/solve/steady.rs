@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn one_state_and_none() {
+    fn one_state_is_certain_and_an_empty_chain_is_refused() {
         let one = Chain { rates: Rates::from_rows([vec![]]), initial: vec![(0, 1.0)] };
         let steady = steady(&one);
         assert_eq!((steady.probabilities, steady.residual), (vec![1.0], 0.0));

@@ -197,7 +197,7 @@ mod tests {
 
     /// Values propagate down through all states before they converge; until then, the rate of change does not predict convergence.
     #[test]
-    fn a_journey_is_not_given_up() {
+    fn sweeps_continue_while_values_travel_along_a_long_chain() {
         let chain = birth_death(1_500, 1.0, 4.0);
         let mut x: Vec<f64> = (0..1_501).map(|i| f64::from(u8::from(i > 1_400))).collect();
         let sweeps = steadily(&chain, &mut x, Stop { foresees: true, ..STOP });

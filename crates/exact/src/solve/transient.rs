@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn seven_digits_of_jumps_lose_nothing() {
+    fn ten_million_jumps_keep_nine_digits() {
         // 0 → 1 with 1e6/s and back as fast, out of 1 with 0.2/s: after 10 s e^(-0.1·10) are left, to order 1e-7
         let chain = chain_of(3, &[(0, 1, 1e6), (1, 0, 1e6), (1, 2, 0.2)]);
         let settings = TransientSettings::default();
@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn an_absorbing_chain_and_bad_times() {
+    fn an_absorbing_chain_stays_and_invalid_times_are_refused() {
         let still = Chain { rates: Rates::from_rows([vec![]]), initial: vec![(0, 1.0)] };
         let result = at(&still, &[0.0, 1e300]);
         assert_eq!(result.probabilities, [[1.0], [1.0]]);

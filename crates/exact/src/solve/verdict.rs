@@ -366,7 +366,7 @@ mod tests {
     /// `once` leads from a first loop of `spin` to a choice of two closed classes: `left` with a loop through an immediate
     /// transition, `right` dead. `never` needs a token that does not exist.
     #[test]
-    fn every_level_of_liveness() {
+    fn transitions_have_their_levels_of_liveness() {
         let mut b = NetBuilder::new("");
         let ids = ["a", "b", "c", "d", "e", "f", "none"];
         let places: Vec<_> = ids.iter().map(|&id| b.place(id, u32::from(id == "a"))).collect();

@@ -67,7 +67,7 @@ fn semiflows_have_no_common_divisor() {
 }
 
 #[test]
-fn what_nothing_changes_is_a_semiflow_by_itself() {
+fn an_unchanged_place_is_a_semiflow() {
     // p0 is taken from and filled by t0, p1 has no arc, p2 only fills, p3 only drains
     let b = net(&[1, 2, 0, 5], &[(&[(0, 3)], &[(0, 3)]), (&[(3, 1)], &[(2, 2)]), (&[], &[(2, 1)])]);
     // t1 takes one from p3 and puts two into p2, t2 puts one into p2: no weight of p2 is left, and so none of p3
@@ -110,7 +110,7 @@ fn covers_tell_growth_from_loss() {
 }
 
 #[test]
-fn siphons_and_traps_of_leaks_and_sources() {
+fn a_leak_removes_the_trap_and_a_source_the_siphon() {
     let ring: [(Side, Side); 2] = [(&[(0, 1)], &[(1, 1)]), (&[(1, 1)], &[(0, 1)])];
     let sets = |extra: &[(Side, Side)]| {
         let found = structure(&net(&[1, 0], &[&ring[..], extra].concat()));
@@ -137,7 +137,7 @@ fn siphons_and_traps_of_leaks_and_sources() {
 }
 
 #[test]
-fn clusters_are_what_shares_needs() {
+fn places_that_share_consumers_form_a_cluster() {
     let flow = |b: &NetBuilder| Flow::of(&Incidence::of(&program(b)));
     // {p0, t0, t1}, {p1, p2, t2}; p3 has no consumer, t3 no need, p4 no arc
     let b = net(
@@ -195,7 +195,7 @@ fn a_ring_is_live_with_a_token_and_dead_without() {
 
 /// A choice between two branches that join again one by one (well-formed) or only both together (not well-formed).
 #[test]
-fn a_choice_must_not_be_joined() {
+fn a_choice_whose_branches_are_joined_is_not_live() {
     let ways: [(Side, Side); 2] = [(&[(0, 1)], &[(1, 1)]), (&[(0, 1)], &[(2, 1)])];
     let merged: [(Side, Side); 2] = [(&[(1, 1)], &[(0, 1)]), (&[(2, 1)], &[(0, 1)])];
     let good = |tokens| verdict(&net(&[tokens, 0, 0], &[ways, merged].concat()));
@@ -221,7 +221,7 @@ fn a_source_never_stops_and_feeds_what_it_reaches() {
 
 /// With each single obstacle, the theorems do not apply. Empty siphons still show the transitions that never fire.
 #[test]
-fn obstacles_silence_the_theorems() {
+fn obstacles_disable_the_structural_theorems() {
     let ring = || net(&[1, 0, 0], &[(&[(0, 1)], &[(1, 1)]), (&[(1, 1)], &[(0, 1)]), (&[(2, 1)], &[(2, 1)])]);
     let silent = |b: &NetBuilder| {
         let found = verdict(b);
@@ -258,7 +258,7 @@ fn obstacles_silence_the_theorems() {
 }
 
 #[test]
-fn capacities_are_places_for_deadlocks() {
+fn capacities_count_as_complementary_places_in_deadlock_verdicts() {
     // a buffer of one between a source and a drain is a live ring with the complementary place
     let mut b = net(&[0], &[(&[], &[(0, 1)]), (&[(0, 1)], &[])]);
     b.place_mut(place(0)).capacity = Some(1);

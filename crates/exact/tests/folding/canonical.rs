@@ -325,7 +325,7 @@ fn equal_parts_may_be_exchanged_and_an_odd_one_stays_out() {
 }
 
 #[test]
-fn a_question_about_one_part_takes_it_out() {
+fn a_part_named_in_a_question_is_not_exchanged() {
     let net = rings("");
     let parts = |question: &str| {
         let keep = Keep { expressions: vec![net.expression(question).unwrap()], ..Keep::default() };

@@ -271,7 +271,7 @@ fn an_odd_replica_of_several_tokens_stays_alone() {
 
 /// Tokens at 2.5 s of all replicas together, from replications of the machines, against the chain of all markings.
 #[test]
-fn machines_run_as_the_nets_that_they_stand_for() {
+fn simulated_folded_machines_match_exact_means() {
     let mut dice = Dice(2030);
     let (mut ran, mut tried) = (0, 0);
     while ran < 30 {

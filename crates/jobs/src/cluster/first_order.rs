@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn no_straggler_and_all_stragglers() {
+    fn straggler_shares_of_0_and_1_have_their_exact_time_and_energy() {
         let none = first_order(&quality(0.0, [1.0, 0.5, 0.3, 2.0])).unwrap();
         assert_eq!((none.time, none.energy), (1.0, 1.0));
         let all = first_order(&quality(1.0, [1.0, 1.0, 0.5, 2.0])).unwrap();
@@ -254,7 +254,7 @@ mod tests {
         }
 
         #[test]
-        fn each_metric_moves_time_and_energy_its_way(
+        fn each_detection_metric_changes_time_and_energy_in_its_direction(
             alpha in 0.01..0.3, p in 0.3..0.9, r in 0.1..0.8, dl in 0.0..3.0, ut in 1.0..9.0
         ) {
             let step = 1e-3;

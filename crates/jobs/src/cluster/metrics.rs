@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_over_nothing_is_nothing() {
+    fn metrics_with_a_zero_denominator_are_unknown() {
         let none = tally(&[(10.0, None)]);
         for metric in [Metric::Precision, Metric::Recall, Metric::DetectionLatency, Metric::UndetectedTime] {
             assert_eq!(none.metric(metric), None);

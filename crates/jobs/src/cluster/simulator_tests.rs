@@ -46,7 +46,7 @@ fn eager(slots: SlotShare) -> PolicyPlan {
 }
 
 #[test]
-fn one_task_on_one_core() {
+fn one_task_on_one_core_has_its_exact_time_and_energy() {
     let outcome = only(&plain(&[(1, 1.0, 1, 1.0)], 1, 10.0));
     assert!(close(outcome.job_s, 10.0) && close(outcome.energy_j, 820.0) && close(outcome.used_s, 10.0));
     assert_eq!((outcome.copies, outcome.wasted_s, outcome.maps.tasks, outcome.maps.stragglers), (0, 0.0, 1, 0));

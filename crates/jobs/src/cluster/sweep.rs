@@ -71,7 +71,7 @@ mod tests {
     use crate::cluster::plan::Plan;
 
     #[test]
-    fn axes_multiply_and_names_tell() {
+    fn sweep_axes_multiply_and_appear_in_policy_titles() {
         let sweep = Sweep {
             lags_s: vec![20.0, 60.0],
             slots: vec![SlotShare::Tasks(0.9), SlotShare::Shared],
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_varied_is_nothing_changed() {
+    fn an_empty_sweep_keeps_the_policies() {
         let policies = Plan::default().policy;
         let same = Sweep::default().expand(&policies);
         assert_eq!(same.iter().map(PolicyPlan::title).collect::<Vec<_>>(), ["none", "default", "hierarchical", "late"]);

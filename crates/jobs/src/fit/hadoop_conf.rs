@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_heap_is_that_of_java() {
+    fn the_reduce_heap_is_read_from_the_java_options() {
         let options = property("mapred.child.java.opts", "-server -Xmx512m -Xmx640m -Da=&lt;b&gt;");
         assert_eq!(conf(&options).reduce_heap_mb(), Some(("mapred.child.java.opts", 640.0)));
         let options = options + &property("mapreduce.reduce.java.opts", "-Xmx2g");
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_is_refused_with_its_line() {
+    fn files_that_are_not_a_configuration_are_refused_with_their_line() {
         let read = |text: &str| HadoopConf::read(text.as_bytes());
         assert_eq!(read("<configuration/>"), Err(ConfError::NoProperty));
         assert_eq!(read("<html><p>x</p></html>"), Err(ConfError::NoProperty));

@@ -214,14 +214,14 @@ mod tests {
     /// Every fold holds out equal times, so the mean of the rest differs from fold to fold. For times with mean m, the exponential density at time r
     /// is exp(-r / m) / m. Fails if the logarithm of the mean is omitted.
     #[test]
-    fn a_score_is_the_density_of_what_was_left_out() {
+    fn a_score_is_the_mean_log_density_of_held_out_times() {
         let ratios: Vec<f64> = (0..15).map(|i| f64::from(1 + i % 5)).collect();
         let expected: f64 = (1..=5).map(f64::from).map(|r| (r, (15.0 - r) / 4.0)).map(|(r, m)| -m.ln() - r / m).sum();
         assert!((held_out(&ratios, |_| PhaseLaw::Exponential) - expected / 5.0).abs() < 1e-12);
     }
 
     #[test]
-    fn densities_are_densities() {
+    fn densities_integrate_to_one_with_mean_one() {
         let laws =
             [lognormal(&[0.5, 1.0, 2.0]), PhaseLaw::Erlang(7), PhaseLaw::Weibull { shape: 2.5 }, PhaseLaw::Exponential];
         for law in laws {
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn times_of_two_kinds_are_taken_as_they_are() {
+    fn bimodal_times_get_an_empirical_distribution() {
         let normal = crate::estimate::normal_quantile;
         // three of four tasks take about 1, the fourth about 5
         let mixed =

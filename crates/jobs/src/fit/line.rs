@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_part_is_negative_and_equal_data_give_a_level() {
+    fn fitted_lines_have_no_negative_part_and_are_level_for_equal_sizes() {
         let falling = line(&[(1.0, 4.0), (2.0, 3.0), (3.0, 2.0)]);
         assert_eq!(falling.slope, 0.0);
         let steep = line(&[(1.0, 0.5), (2.0, 2.0), (4.0, 6.0)]);

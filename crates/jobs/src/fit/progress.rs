@@ -566,7 +566,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_has_ended_runs_and_waits_is_told_apart() {
+    fn ended_running_and_waiting_tasks_are_separated() {
         let run = in_the_middle().progress();
         assert_eq!((run.elapsed_s, run.executors, run.cores, run.hosts), (Some(12.0), 2, 1, 2));
         assert_eq!((run.jobs_ended, &run.jobs_running[..], run.has_ended), (0, &[0][..], false));
@@ -599,7 +599,7 @@ pub(super) mod tests {
     /// Spark launches the next task of a slot before it records the end of the previous task. Seen to fail when both tasks
     /// count as running.
     #[test]
-    fn a_slot_runs_one_task() {
+    fn a_task_whose_slot_was_reused_counts_as_ending() {
         let mut made = SyntheticLog::new(2);
         made.job(0, 0.0, &[(0, 5, &[])]);
         made.submit(0.0, (0, 5, &[]));

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_made_times_are_found_again() {
+    fn parts_of_synthetic_task_times_are_recovered() {
         let mut tasks = made();
         tasks[40].work *= 7.0;
         let usual = UsualTimes::fit(&tasks, 3);

@@ -575,7 +575,7 @@ mod tests {
     /// Without a plan, the finished tasks determine the times of the rest; the stage that is only announced is assumed to be similar, with a wide
     /// error.
     #[test]
-    fn a_run_alone_is_its_own_plan() {
+    fn a_run_without_a_plan_is_extrapolated_from_itself() {
         let rest = rest_by_itself(&in_the_middle().progress()).unwrap();
         let stage = &rest.whole.stages[0];
         assert_eq!((rest.job.stages[0].tasks(), stage.tasks()), (1, 5));

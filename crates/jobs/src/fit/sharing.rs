@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_run_tells_is_assumed() {
+    fn a_power_without_evidence_is_assumed() {
         let none = Evidence::of(&[]).and(Evidence::of(&[(0.7, 3.0), (0.7, 3.5)])).power();
         assert_eq!((none.power, none.error), ASSUMED);
     }

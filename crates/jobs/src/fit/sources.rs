@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_at_the_form_of_the_data_is_not_input() {
+    fn a_schema_inference_read_is_not_input() {
         let (found, notes) = sources(&[reading(0, 0.001, &[0], &[], &[0]), reading(3, 500.0, &[9], &[], &[1])]);
         assert_eq!(found, [Source { stages: vec![3], mb: 500.0 }]);
         assert!(notes.is_empty());

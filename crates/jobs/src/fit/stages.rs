@@ -669,7 +669,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_log_cannot_tell_is_said() {
+    fn assumptions_for_a_single_log_are_noted() {
         let fitted = fit_stages(&[made(64.0, 1.0)]).unwrap();
         let notes = fitted.plan.notes.join("\n");
         for said in ["one log", "the same input size", "in proportion", "enough tasks (four)"] {

@@ -162,7 +162,7 @@ mod tests {
 
     /// At the limits of the shape too, the geometric mean of the ratios is exp(1 / shape) times the start.
     #[test]
-    fn a_shape_that_few_tasks_claim_has_limits() {
+    fn the_shape_of_a_tail_of_few_tasks_is_limited() {
         let tail = |ratios: &[f64]| Tail::new(ratios, 4).unwrap();
         let flat = tail(&[4.0, 400.0, 4_000.0]);
         assert_eq!((flat.share, flat.shape), (0.5, 2.2));

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_passed_on_are_those_of_the_net() {
+    fn a_job_written_in_parts_equals_the_job_net() {
         let kinds = "[[cluster.node]]\nname = \"a\"\n[[cluster.node]]\nname = \"b\"\ngpu_speed = 0.1\ngpus = 1";
         for text in [
             "[model]\nslots = false",

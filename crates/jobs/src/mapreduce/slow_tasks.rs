@@ -75,7 +75,7 @@ mod tests {
 
     /// Mean of a Pareto time of minimum 3 and index 2: 6. Half of the maxima of 100 tasks are below x with (1 - 0.9/x²)^100 = ½.
     #[test]
-    fn values_are_those_of_the_formulas() {
+    fn mean_and_tail_of_slow_tasks_match_their_formulas() {
         assert!((SLOW.mean() - (0.9 + 0.1 * 6.0)).abs() < 1e-12);
         assert_eq!([SLOW.exceeding(2.0), SLOW.exceeding(3.0), SLOW.exceeding(6.0)], [1.0, 1.0, 0.25]);
         assert!((SLOW.exceeded_with(0.25) - 6.0).abs() < 1e-12);

@@ -472,7 +472,7 @@ mod tests {
     }
 
     #[test]
-    fn tiny_records_leave_no_data() {
+    fn metadata_above_the_map_data_leaves_no_data() {
         let (mut plan, _) = round();
         plan.profile.map_data_mb = 20.0; // 5 MB a map, of which 10 MB would be metadata
         let sizes = spill_sizes(&plan, 64.0);
@@ -596,7 +596,7 @@ mod tests {
         proptest! {
             /// Bytes doubled, maps fixed: every map and every reduce processes twice the bytes.
             #[test]
-            fn bytes_doubled_at_fixed_maps(plan in plans()) {
+            fn doubling_the_input_at_fixed_maps_scales_each_phase_as_expected(plan in plans()) {
                 let found = ratios(&plan, |plan| {
                     plan.job.input_mb *= 2.0;
                     plan.job.split_mb *= 2.0;
@@ -606,7 +606,7 @@ mod tests {
 
             /// Split doubled, bytes fixed: half the maps, each with twice the bytes; reduces are unaffected.
             #[test]
-            fn split_doubled_at_fixed_bytes(plan in plans()) {
+            fn doubling_the_split_at_fixed_input_scales_map_phases_only(plan in plans()) {
                 let found = ratios(&plan, |plan| plan.job.split_mb *= 2.0);
                 let one = plan.maps() == 1;
                 let [map, spill] = if one { [SAME, SAME] } else { [DOUBLE, TWO_TO_FOUR] };
@@ -615,14 +615,14 @@ mod tests {
 
             /// Bytes doubled, split fixed: twice the maps, each as before; reduces have twice the bytes.
             #[test]
-            fn bytes_doubled_at_fixed_split(plan in plans()) {
+            fn doubling_the_input_at_fixed_split_scales_reduce_phases_only(plan in plans()) {
                 let found = ratios(&plan, |plan| plan.job.input_mb *= 2.0);
                 within(found, [SAME, SAME, SAME, SAME, SAME, DOUBLE, TWO_TO_FOUR, DOUBLE])?;
             }
 
             /// Reduces doubled: each has half the bytes; maps are unaffected.
             #[test]
-            fn reduces_doubled(plan in plans()) {
+            fn doubling_the_reduces_halves_their_phases(plan in plans()) {
                 let found = ratios(&plan, |plan| plan.job.reduces *= 2);
                 within(found, [SAME, SAME, SAME, SAME, SAME, HALF, (0.25, 0.5), HALF])?;
             }
@@ -630,7 +630,7 @@ mod tests {
             /// The test job's bytes and maps doubled, with its totals doubled: nothing changes except for the GPU, where a block is half as large a
             /// share. With its GPU time doubled as well, nothing changes at all.
             #[test]
-            fn test_job_doubled(plan in plans()) {
+            fn doubling_the_test_job_changes_no_phase(plan in plans()) {
                 let found = ratios(&plan, |plan| {
                     let profile = &mut plan.profile;
                     (profile.input_mb, profile.maps) = (profile.input_mb * 2.0, profile.maps * 2);
@@ -646,7 +646,7 @@ mod tests {
 
             /// Blocks doubled: half as many are processed at once, so the GPU takes twice as long, as printed.
             #[test]
-            fn blocks_doubled(mut plan in plans()) {
+            fn doubling_the_gpu_block_doubles_gpu_computing(mut plan in plans()) {
                 (plan.model.reduce_on_gpu, plan.profile.map_cpu_s) = (false, 0.0);
                 let found = ratios(&plan, |plan| plan.job.gpu_block_mb *= 2.0);
                 within(found, [SAME, (1.0, 2.0), DOUBLE, SAME, SAME, SAME, SAME, SAME])?;
@@ -663,7 +663,7 @@ mod tests {
 
             /// At the split of the test job both forms are the same.
             #[test]
-            fn printed_at_the_test_job_s_split(mut plan in plans()) {
+            fn the_printed_equation_8_agrees_at_the_split_of_the_test_job(mut plan in plans()) {
                 (plan.profile.map_output_per_task, plan.model.reduce_on_gpu) = (false, false);
                 plan.profile.input_mb = plan.job.split_mb * plan.profile.maps as f64;
                 within(ratios(&plan, |plan| plan.model.equation8 = Equation8::Printed), [SAME; 8])?;

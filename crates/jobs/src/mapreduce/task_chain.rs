@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn means_are_constants() {
+    fn means_of_a_task_must_be_positive_constants() {
         let mean = "task `A`: the mean delay of `t` must be a constant, above 0 and finite";
         let depends = |net: &mut NetBuilder, _: [PlaceId; 3], [t, _]: [TransitionId; 2]| {
             let rate = net.expression("0.5 * #(done)").unwrap();

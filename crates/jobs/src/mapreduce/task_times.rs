@@ -568,7 +568,7 @@ mod tests {
 
     /// 16 GB in splits of 64 and of 256 MB, whose maps take 60 s of CPU time for 64 MB.
     #[test]
-    fn phase_3_of_the_same_bytes_takes_as_long_in_larger_splits() {
+    fn time_of_phase_3_is_proportional_to_the_split() {
         let of = |split: u32| {
             let text = format!(
                 "[job]\ninput_mb = 16384\nsplit_mb = {split}\n[profile]\ninput_mb = 256\nmaps = 4\nmap_cpu_s = 60\nmap_gpu_s = 0"

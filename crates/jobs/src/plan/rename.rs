@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn an_own_value_stays_and_both_names_are_a_problem() {
+    fn a_key_under_its_old_and_new_name_is_a_problem() {
         let (after, _, problems) = renamed("[noise]\nslow = 3\n[stragglers]\nshare = 0.5\nfactor = 2\n");
         assert_eq!(after, "[noise]  [stragglers] factor = 2 share = 0.5 ");
         assert_eq!(problems, ["`noise.slow` is the old name of `stragglers.factor`, which the plan also has (line 2)"]);

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_paths() {
+    fn problems_name_the_path_of_their_key() {
         let mut to = Checker::new();
         to.range("k", 2.0, false, "1");
         to.section = "s[0]".into();

@@ -624,7 +624,7 @@ mod tests {
 
     /// With room for all, the run by events has the bits of the run by slots.
     #[test]
-    fn with_room_for_all_events_are_slots() {
+    fn event_runs_equal_slot_runs_if_nothing_is_scarce() {
         let law = PhaseLaw::Lognormal { cv: 0.7 };
         let job =
             fixtures::job(&job(3, &[(&[], &[(4, 2.0), (9, 1.0)]), (&[], &[(5, 0.4)]), (&[0, 1], &[(7, 1.5)])], &law));

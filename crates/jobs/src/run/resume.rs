@@ -259,7 +259,7 @@ mod tests {
 
     /// A stage that waits behind an open one gets the remaining slots; its follower waits for both.
     #[test]
-    fn stages_wait_for_what_is_left() {
+    fn stages_wait_for_the_running_tasks_of_their_parents() {
         let law = PhaseLaw::Deterministic;
         let done = stage(&[], &[], &law);
         let stages = vec![done, stage(&[], &[(1, 3.0)], &law), stage(&[0, 1], &[(2, 1.0)], &law)];

@@ -103,7 +103,7 @@ mod tests {
 
     /// The second joins when the first has half of its work left: both at half speed until 15, then the second alone until 20.
     #[test]
-    fn who_joins_later_slows_down_the_others() {
+    fn a_late_user_of_a_resource_slows_down_the_others() {
         assert_eq!(ends(1.0, &[(0, 10), (5, 10)]), [(0, 15), (1, 20)]);
         assert_eq!(ends(1.0, &[(0, 10), (10, 10)]), [(0, 10), (1, 20)]);
     }

@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_of_the_command_line_count() {
+    fn input_size_and_partitions_set_the_number_of_tasks() {
         let mut plan = plan(10.0, 2);
         plan.job.input_mb = 200.0;
         let stage = |plan: &StagePlan| PlannedJob::of(plan).stages[0].clone();

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_start_where_they_start() {
+    fn bars_are_drawn_from_their_start_values() {
         let row = |name: &str, bar, marks: &[f64]| BarRow {
             name: name.to_owned(),
             bar,

@@ -133,7 +133,7 @@ mod tests {
     use crate::estimate::Measured;
 
     #[test]
-    fn long_and_wide() {
+    fn csv_is_written_in_long_and_wide_form() {
         let columns = [Column::new("job").key("job"), Column::new("mean").unit("ms").key("mean_s").ends()];
         let time = Measured { samples: 9, level: 0.95, ..Measured::between(2.0, Some(1.5), Some(2.5)) };
         let number = Number::measured("/mean", &time, "s").shown_in("ms", 1e3);

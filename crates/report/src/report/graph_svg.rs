@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_could_read_is_refused() {
+    fn graphs_too_large_to_draw_are_refused() {
         let refused = graph_svg(&graph(MOST_DRAWN + 1), "");
         assert!(matches!(refused, Err(DrawError::TooLarge { limit: MOST_DRAWN })));
     }

@@ -276,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_report_is_told() {
+    fn files_that_are_not_reports_are_refused() {
         let error = |text: &str| read_json(text).unwrap_err();
         let ReadError::Text { line, column, .. } = error("{\n  \"kind\": \"est") else { panic!() };
         assert_eq!((line, column), (2, 14));

@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_is_sure_only_where_no_interval_reaches_its_own() {
+    fn the_largest_effect_is_significant_only_if_no_interval_overlaps_its_own() {
         let lead =
             |name: &str, rivals: &[&str]| Some((name.to_owned(), rivals.iter().map(|&r| r.to_owned()).collect()));
         assert_eq!(said(&[(-9.0, 1.0), (7.5, 0.4), (0.0, 0.0)]), lead("k0", &[]));

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_no_room_for_is_counted() {
+    fn stragglers_without_room_in_the_plot_are_counted() {
         let findings: Vec<Finding> =
             (0..200).map(|task| finding(task, "a", [task as f64, 1000.0], Cause::Cpu, 0.5)).collect();
         let drawn = Stragglers::new(&findings);

@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_may_hold_any_times() {
+    fn timelines_with_extreme_times_are_drawn_or_refused() {
         let far = Scene { span: [9e14, 9e14 + 0.125], ..scene("n") };
         assert!(far.can_be_drawn() && far.svg(900.0).ends_with("</svg>\n"));
         assert!(

@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeline_that_was_read_is_drawn_without_what_is_no_bar() {
+    fn invalid_bars_of_a_stored_timeline_are_skipped() {
         let lane = |bars: &str| LaneRow { node: Some("a".to_owned()), bars: bars.to_owned() };
         let bars = "0.5 1.25 task; 1.3 2 copy; 1 2 unknown; 3 2 task; 1 inf task; x; 1 99 task; NaN 1 task";
         let read =

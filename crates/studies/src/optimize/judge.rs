@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_far_from_the_deadline_is_decided_soon() {
+    fn times_far_from_the_deadline_are_decided_early() {
         let far = judge(Judge { deadline_s: 3.0, ..JUDGE }, 1);
         assert_eq!((far.verdict, far.looks <= 3), (Verdict::Meets, true), "{far:?}");
         assert!(far.time_s.unwrap().ends().unwrap()[1] <= 3.0);
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn times_without_chance_are_decided_by_themselves() {
+    fn constant_times_are_compared_with_the_deadline_directly() {
         let constant = |deadline_s| {
             let judge = Judge { deadline_s, ..JUDGE };
             judge.judge(|_, count| Ok::<_, Infallible>(Some(vec![5.0; count as usize]))).unwrap().verdict

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_are_all_met() {
+    fn an_axis_of_whole_numbers_has_every_number() {
         let plan = OptimizePlan::from_toml("optimize.deadline_s = 1\n[[axis]]\nkey = 'a'\nfrom = 3\nto = 6").unwrap();
         assert_eq!(plan.axis[0].levels(), [3, 4, 5, 6].map(Value::Integer));
     }

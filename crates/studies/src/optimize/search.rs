@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn costlier_points_come_later_and_worse_ones_not_at_all() {
+    fn configurations_are_tried_by_rising_cost_and_worse_ones_skipped() {
         // points meet the deadline if a · b >= 6: (2, 3) and (3, 2) both cost 5, and (2, 3) comes first by its number
         let (found, all, errors) = found(&plan(TWO), |point| when(number(point, 0) * number(point, 1) >= 6.0));
         assert_eq!(found.search, Search::Rising);
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_faster_than_a_failure_is_left_out() {
+    fn configurations_no_faster_than_a_failed_one_are_eliminated() {
         // `b` costs nothing, and the cost falls with `a`: (4, 1) comes first
         let plan = plan(TWO);
         let cost = |point: &Point| Ok::<_, Infallible>(-number(point, 0));

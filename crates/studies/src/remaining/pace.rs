@@ -184,7 +184,7 @@ mod tests {
     /// is ln 1.5, and its variance about σ²/8 (5% more by Student's distribution with four degrees of freedom near its
     /// middle, (ν + 1)/ν times more weight there).
     #[test]
-    fn ended_tasks_say_their_ratio() {
+    fn ended_tasks_determine_the_pace() {
         let cv = 0.3_f64;
         let sigma = (cv * cv).ln_1p().sqrt();
         let law = TaskLaw::new(LawTable::new(&PhaseLaw::Lognormal { cv }));
@@ -198,7 +198,7 @@ mod tests {
     /// Of four exponential tasks, one has ended at a quarter of the mean, and the others have run for as long. The ended task alone suggests a
     /// run four times as fast. With the others, the total time divided by the number of ended tasks is exactly the mean.
     #[test]
-    fn running_tasks_keep_an_early_look_from_hope() {
+    fn running_tasks_keep_an_early_pace_from_being_too_optimistic() {
         let law = TaskLaw::new(LawTable::new(&PhaseLaw::Exponential));
         let alone = law.seen(&StageEvidence { ended: vec![0.25], running: Vec::new() }, 1.0).unwrap();
         let with = law.seen(&StageEvidence { ended: vec![0.25], running: vec![0.25; 3] }, 1.0).unwrap();

@@ -124,7 +124,7 @@ mod tests {
     /// T = μ E: dT/dμ = T / μ, so the derivative of the mean is 1, and the derivative of the 95% quantile is −ln 0.05.
     /// The score is S = −1/μ + T/μ².
     #[test]
-    fn derivatives_of_an_exponential_time() {
+    fn derivatives_of_an_exponential_time_have_their_closed_forms() {
         let mut rng = StdRng::seed_from_u64(2);
         let mean = 4.0;
         let times: Vec<f64> = (0..200_000).map(|_| mean * draw(&mut rng)).collect();
@@ -176,7 +176,7 @@ mod tests {
 
     /// P(T > t) = exp(−t/μ) has the derivative t/μ² exp(−t/μ).
     #[test]
-    fn the_derivative_of_a_probability() {
+    fn the_derivative_of_a_probability_has_its_closed_form() {
         let mut rng = StdRng::seed_from_u64(5);
         let (mean, t) = (4.0, 8.0);
         let times: Vec<f64> = (0..200_000).map(|_| mean * draw(&mut rng)).collect();

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_shared_out_is_refused() {
+    fn constant_few_and_infinite_results_are_refused() {
         let still = rows(2, 20, |_, _, _| Response::exact(0.1));
         assert_eq!(sobol_indices(&still, &Bootstrap::default()), Err(SensitivityError::Still));
         assert_eq!(

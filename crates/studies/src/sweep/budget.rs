@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_spent_that_is_not_there_and_nothing_that_is_left_over_is_more_than_one() {
+    fn the_budget_is_spent_to_within_one_replication() {
         for budget in 200..700 {
             let mut points = results(&[(100, 1.0), (100, 2.0)]);
             let budget = Budget { replications: budget, relative_error: None };

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_decided_is_told_where_it_stands() {
+    fn invalid_constraints_are_reported_with_their_location() {
         let (which, fault) = left(&["1", "two + threee > 0"]).unwrap_err();
         assert_eq!((which, fault.span()), (1, 6..12));
         assert_eq!(fault.to_string(), "there is no key or axis `threee`");
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_in_a_constraint_is_one_in_the_plan() {
+    fn locations_in_a_constraint_are_found_in_the_plan() {
         let plan = "[sweep]\nconstraints = [\"a < 1\", 'bb > 2', \"c \\u003C 3\"]\n";
         let at = |number, within| place(plan, number, within).map(|span| &plan[span]);
         assert_eq!([at(0, 0..1), at(1, 0..2), at(1, 5..6)], [Some("a"), Some("bb"), Some("2")]);

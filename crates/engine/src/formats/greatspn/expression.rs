@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_languages_are_put_into_ours() {
+    fn expressions_of_both_greatspn_languages_are_translated() {
         let words = |text| translate(text).unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(words("2.5e-1 * Min[#P0, k]"), "2.5e-1 * Min ( #(P0) , k )");
         assert_eq!(words("when #p > 1 : 2*a ; ever 3 ;"), "if( #(p) > 1 , 2 * a , 3 )");
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_mean_what_they_say() {
+    fn when_clauses_take_the_first_condition_that_holds() {
         let value = |text: &str, p: f64| parse(text).unwrap().eval(&|_: &NamedLeaf| p);
         let text = "when #p > 2 : 5 ; when #p > 1 : 3 ; ever 1 ;";
         let values: Vec<f64> = [3.0, 2.0, 1.0].map(|p| value(text, p)).into();

@@ -84,7 +84,7 @@ fn nesting_and_numbers_have_limits() {
 }
 
 #[test]
-fn constants_that_use_each_other_end() {
+fn constants_that_double_300_times_are_refused() {
     let mut nodes = String::from("<place name='p' marking='a0'/>");
     for i in 0..300 {
         let _ = write!(nodes, "<constant consttype='REAL' name='a{i}' value='a{} + a{}'/>", i + 1, i + 1);
@@ -132,7 +132,7 @@ const PIECES: [&str; 22] = [
 
 proptest! {
     #[test]
-    fn what_is_still_read_of_damaged_samples_is_written_and_read_back(
+    fn damaged_samples_that_are_read_survive_a_round_trip(
         text in damaged(SAMPLE, &PIECES)
     ) {
         if let Ok(first) = read_project(text.as_bytes(), &ReadOptions::default())

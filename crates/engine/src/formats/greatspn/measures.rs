@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn indices_become_questions() {
+    fn performance_indices_become_command_line_options() {
         assert_eq!(question("P{#p > 1}", 2).unwrap(), "--reward 'P2=#(p) > 1'");
         assert_eq!(question("E{#p + #q}", 1).unwrap(), "--reward 'E1=#(p) + #(q)'");
         assert_eq!(question("X{serve}", 1).unwrap(), "--throughput");

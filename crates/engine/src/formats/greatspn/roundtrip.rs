@@ -35,7 +35,7 @@ const RATES: [&str; 12] = [
 
 proptest! {
     #[test]
-    fn nets_of_its_kind_are_read_back(
+    fn random_nets_survive_a_round_trip_through_greatspn(
         tokens in prop::collection::vec(0..5_u32, 2),
         transitions in prop::collection::vec((0..6_u8, prop::sample::select(&RATES[..]), 1..4_u32), 1..5),
         arcs in prop::collection::btree_set((0..3_u8, 0..2_usize, 0..5_usize), 0..9),
@@ -96,7 +96,7 @@ fn names_become_words_that_are_used_once() {
 }
 
 #[test]
-fn what_has_no_counterpart_is_named() {
+fn delays_and_functions_without_counterpart_are_refused_by_name() {
     let mut b = NetBuilder::new("");
     let law = |law| timed(Delay::General(law), Servers::Single);
     b.place("p", 1);

@@ -81,7 +81,7 @@ fn everything_in_a_project_is_read() {
 }
 
 #[test]
-fn values_from_outside_reach_what_they_shape() {
+fn given_constants_set_markings_weights_rates_and_servers() {
     let read = read_project(SAMPLE.as_bytes(), &with(&[("N", 5.0), ("c", 3.0), ("mu", 9.0)])).unwrap();
     assert_eq!(read.net.places()[0].initial, [6]);
     assert_eq!(arcs(&read.net)[1], "waiting <- arrive 3");
@@ -123,7 +123,7 @@ fn a_rate_that_counts_tokens_is_that_of_all_servers() {
 }
 
 #[test]
-fn what_is_not_read_is_refused_by_name_with_its_line() {
+fn unsupported_elements_are_refused_with_name_and_line() {
     let arc = |attributes: &str| project(&format!("{P}{T}"), &format!("<arc {attributes}/>"));
     let node = |element: &str| project(element, "");
     let cases = [
@@ -267,7 +267,7 @@ fn a_net_file_and_its_definitions_are_read() {
 }
 
 #[test]
-fn net_files_are_refused_where_they_do_not_fit() {
+fn malformed_net_files_are_refused_with_line_and_column() {
     let cases = [
         ("N 3 1.0", "N -7134 1.0", "line 5, column 1: `N` has no value in the file"),
         (

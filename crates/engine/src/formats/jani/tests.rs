@@ -151,7 +151,7 @@ fn constants_come_from_outside_or_from_the_file() {
 }
 
 #[test]
-fn what_is_not_read_is_refused_with_its_place() {
+fn unsupported_parts_of_a_model_are_refused_with_their_location() {
     let good =
         || model("ctmc", json!([bounded("x", 0, 3, 0)]), json!([edge(&json!(true), 1, &[("x", op("+", "x", 1))])]));
     assert!(tried(&good(), &[]).is_ok());
@@ -186,7 +186,7 @@ fn what_is_not_read_is_refused_with_its_place() {
 }
 
 #[test]
-fn definitions_that_go_in_circles_or_explode_end() {
+fn circular_and_exploding_definitions_are_refused() {
     let mut circle = model("ctmc", json!([]), json!([edge(&json!(true), "a", &[])]));
     circle["constants"] =
         json!([{"name": "a", "type": "real", "value": "b"}, {"name": "b", "type": "real", "value": "a"}]);

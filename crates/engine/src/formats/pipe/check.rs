@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn probes_with_wrong_numbers_are_found() {
+    fn nets_that_pipe_computes_wrongly_are_detected() {
         let Some(nets) = shared_nets() else { return };
         let wrong = [
             ("s01_infserver", Pipe43, "its rate is ignored"),

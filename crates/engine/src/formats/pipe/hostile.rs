@@ -77,7 +77,7 @@ const PIECES: [&str; 24] = [
 
 proptest! {
     #[test]
-    fn what_is_still_read_of_damaged_samples_is_written_and_read_back(
+    fn damaged_samples_that_are_read_survive_a_round_trip(
         text in damaged(SAMPLE, &PIECES)
     ) {
         if let Ok(first) = read(text.as_bytes(), &ReadOptions::default()) {

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn nets_of_others_are_read_as_in_memory() {
+    fn plain_reader_agrees_with_the_full_reader_on_collected_nets() {
         let Some(nets) = shared_nets() else { return };
         let files = probes(&nets).into_iter().map(|(_, path)| path).chain(real(&nets));
         let [plain, others] = files.fold([0, 0], |[plain, others], path| {
@@ -220,7 +220,7 @@ mod tests {
 
     /// One byte of the file is changed, or the file ends early.
     #[test]
-    fn damaged_files_are_read_as_in_memory_or_not_at_all() {
+    fn plain_reader_agrees_or_declines_on_damaged_files() {
         assert!(agree(PLAIN.as_bytes()));
         let mut read = 0;
         for at in 0..PLAIN.len() {
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn files_in_another_order_are_left_to_the_reader_of_texts() {
+    fn plain_reader_declines_files_in_another_order() {
         let mut b = NetBuilder::new("job");
         let p = b.place("p", 1);
         let t = b.transition("t", Timing::exponential(2.0));

@@ -43,7 +43,7 @@ fn assert_reads_back(net: &Net) -> Result<(), TestCaseError> {
 
 /// A ring whose text is written in several pieces. A part that needs an instruction makes the net not plain.
 #[test]
-fn a_plain_net_needs_no_reading_for_its_report() {
+fn the_report_of_a_plain_net_needs_no_second_reading() {
     let mut b = NetBuilder::new("a ring");
     let at = |i: usize| Some(Point { x: i as f64, y: 0.5 });
     for i in 0..400 {
@@ -78,7 +78,7 @@ fn for_others(pnml: &str) -> String {
 }
 
 #[test]
-fn pnml_is_a_place_transition_net_for_others() {
+fn written_pnml_is_a_place_transition_net_for_other_tools() {
     let xml = include_str!("everything.xml");
     let net = read(xml.as_bytes(), &ReadOptions::default()).unwrap().net;
     let written = write_pnml(&net);

@@ -490,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_know_their_texts_and_bytes() {
+    fn elements_keep_decoded_and_raw_text() {
         let text = "<pnml><net id='n'>\n<place id='a&amp;b'><name/><value> 1 &lt; 2 </value></place><x/></net></pnml>";
         assert_eq!(
             outline(text).unwrap(),

@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn words_depth_and_loops() {
+    fn device_code_has_the_expected_words_depth_and_loops() {
         let [low, high] = pair(0.5_f64.to_bits());
         let half = DeviceCode::of(&code("#(p) % 0.5")).unwrap();
         assert_eq!(half, DeviceCode { words: vec![TOKENS, NUMBER, low, high, REMAINDER, END], depth: 2, loops: 78 });

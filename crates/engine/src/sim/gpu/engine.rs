@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_rest_says_nothing_of_a_whole_dispatch() {
+    fn a_slow_partial_dispatch_shrinks_the_next_dispatch() {
         let (target, longest) = (Duration::from_millis(500), Duration::from_millis(500));
         let mut pace = Pace::with_target(1000, 100_000, target, longest);
         assert_eq!(pace.next(), 1000);

@@ -184,7 +184,7 @@ mod tests {
     use crate::net::{NetBuilder, Timing};
 
     #[test]
-    fn say_what_the_definition_says() {
+    fn guards_agree_with_the_enabling_degree() {
         let mut b = NetBuilder::new("");
         let p = b.place("p", 0);
         let q = b.place("q", 0);

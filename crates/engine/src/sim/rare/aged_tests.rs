@@ -38,7 +38,7 @@ const SMALL: Splitting<'static> =
     Splitting { effort: 1000, batches: 32, seed: 5, threads: None, level: 0.95, fold: true, watch: &Unwatched };
 
 #[test]
-fn the_last_of_some_tasks_of_every_distribution() {
+fn a_late_task_of_every_distribution_has_its_exact_probability() {
     let branch = |probability, mean| Branch { probability, mean };
     for (law, limit) in [
         (Law::Uniform { low: 1.0, high: 2.0 }, 2.0 - 1e-8),
@@ -60,7 +60,7 @@ fn the_last_of_some_tasks_of_every_distribution() {
 
 /// 160 maps that start together; each takes 10 s plus a Weibull delay.
 #[test]
-fn many_maps_that_start_together() {
+fn a_late_map_of_160_has_its_exact_probability() {
     let tail = Law::Weibull { shape: 2.0, scale: 3.0 };
     let net = parallel(160, &[Law::Deterministic { delay: 10.0 }, tail.clone()]);
     let exact = -(160.0 * (-survival(&tail, 14.0)).ln_1p()).exp_m1();
@@ -70,7 +70,7 @@ fn many_maps_that_start_together() {
 
 /// The sum of n uniform delays is within x of its maximum with probability `x^n / n!`. A sum of Erlang delays is Erlang.
 #[test]
-fn a_chain_of_delays() {
+fn a_late_chain_of_delays_has_its_exact_probability() {
     let net = parallel(1, &vec![Law::Uniform { low: 0.0, high: 1.0 }; 6]);
     check_late(&net, 5.0, 1.0 / 720.0, SMALL);
     let net = parallel(1, &vec![Law::Erlang { stages: 2, mean: 2.0 }; 6]);
@@ -148,7 +148,7 @@ fn a_queue_with_fixed_arrivals_fills() {
 
 /// Each of 10 tasks takes 1 s with probability 1/20. The event is that three tasks finish by 1.5 s, all at the same tick.
 #[test]
-fn delays_that_end_together() {
+fn delays_that_end_together_have_their_exact_probability() {
     let samples = [1.0].into_iter().chain([2.0; 19]).collect();
     let task = Timing::general(Law::Empirical { samples });
     let mut b = NetBuilder::new("together");
@@ -214,7 +214,7 @@ fn interrupted_work_agrees_with_plain_simulation() {
 }
 
 #[test]
-fn threads_do_not_show() {
+fn results_do_not_depend_on_threads() {
     let (net, _) = fixed_arrivals(2.0, 6);
     let run = |threads| {
         let threads = NonZeroUsize::new(threads);
@@ -225,7 +225,7 @@ fn threads_do_not_show() {
 
 /// 95% intervals cover the exact value in at least 272 of 300 runs.
 #[test]
-fn intervals_cover() {
+fn intervals_cover_the_exact_probability() {
     let (net, exact) = fixed_arrivals(2.0, 6);
     let event = full_before_empty(&net, 6);
     let covers = |seed| {

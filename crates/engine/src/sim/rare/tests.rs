@@ -28,7 +28,7 @@ fn full_before_empty(net: &Net, top: i32) -> RareEvent {
 }
 
 #[test]
-fn a_full_queue_before_an_empty_one() {
+fn filling_a_queue_before_it_empties_has_the_ruin_probability() {
     for (load, top, seed) in [(0.25, 20, 1), (0.5, 40, 2), (0.9, 8, 3), (0.1, 3, 4)] {
         let net = queue(load);
         let found = Splitting { seed, batches: 64, effort: 1000, ..Splitting::default() }
@@ -43,7 +43,7 @@ fn a_full_queue_before_an_empty_one() {
 
 /// The last of `n` tasks ends after `d`: 1 - (1 - exp(-d))^n.
 #[test]
-fn tasks_that_last_long() {
+fn a_late_task_has_its_exact_probability() {
     let mut b = NetBuilder::new("tasks");
     for i in 0..12 {
         let (todo, done) = (b.place(format!("todo{i}"), 1), b.place(format!("done{i}"), 0));
@@ -65,7 +65,7 @@ fn tasks_that_last_long() {
 
 /// Twelve arrivals within a short time: the tail of a Poisson distribution.
 #[test]
-fn many_arrivals_within_a_short_time() {
+fn many_arrivals_within_a_short_time_have_the_poisson_tail() {
     let mut b = NetBuilder::new("arrivals");
     let count = b.place("count", 0);
     let arrive = b.transition("arrive", Timing::exponential(1.0));
@@ -88,7 +88,7 @@ fn many_arrivals_within_a_short_time() {
 }
 
 #[test]
-fn a_goal_that_never_comes_is_beyond_any_time() {
+fn runs_that_never_reach_the_goal_count_as_late() {
     let mut b = NetBuilder::new("may stop");
     let (start, good, bad) = (b.place("start", 1), b.place("good", 0), b.place("bad", 0));
     for (name, to, rate) in [("win", good, 1e-4), ("lose", bad, 1.0)] {
@@ -107,7 +107,7 @@ fn a_goal_that_never_comes_is_beyond_any_time() {
 
 /// Immediate transitions: each customer is urgent with probability 0.1, and only urgent ones stay.
 #[test]
-fn immediate_choices_on_the_way() {
+fn splitting_handles_immediate_choices() {
     let mut b = NetBuilder::new("urgent");
     let (queue, new) = (b.place("queue", 1), b.place("new", 0));
     let (arrive, serve) =
@@ -129,7 +129,7 @@ fn immediate_choices_on_the_way() {
 }
 
 #[test]
-fn threads_do_not_show() {
+fn results_do_not_depend_on_threads() {
     let net = queue(0.3);
     let event = full_before_empty(&net, 15);
     let run = |threads| {
@@ -140,7 +140,7 @@ fn threads_do_not_show() {
 }
 
 #[test]
-fn what_cannot_be_split_is_refused() {
+fn events_that_cannot_be_split_are_refused() {
     let net = queue(0.5);
     let run = |event: &RareEvent| Splitting { batches: 2, effort: 50, ..Splitting::default() }.run(&net, event);
     let until = |goal| Question::until(&net, goal).unwrap();
@@ -171,7 +171,7 @@ fn what_cannot_be_split_is_refused() {
 
 /// 95% intervals cover the exact value in at least 272 of 300 runs.
 #[test]
-fn intervals_cover() {
+fn intervals_cover_the_exact_probability() {
     let net = queue(0.3);
     let event = full_before_empty(&net, 10);
     let exact = ruin(0.3, 10);

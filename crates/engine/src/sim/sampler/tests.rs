@@ -173,7 +173,7 @@ fn an_exponential_delay_is_the_product_shifted() {
 
 /// An Erlang delay takes the next words of its owner, and each factor counts.
 #[test]
-fn draws_of_several_words_share_none() {
+fn an_erlang_delay_is_the_sum_of_draws_of_distinct_samples() {
     let sampler = Sampler::general(&Law::Erlang { stages: 3, mean: 3.0 }, clock());
     let single = Sampler::exponential(1.0, clock());
     let parts: u64 = (6..9).map(|sample| single.draw(KEY, 1, sample, 5)).sum();

@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_timeout_against_an_exponential_completion() {
+    fn a_timeout_against_an_exponential_completion_has_its_distribution() {
         let (rate, delay) = (0.5, 3.0);
         let law = Law::Deterministic { delay };
         for (goal, avoid, at_end) in [
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_of_runs_that_reach_the_goal() {
+    fn moments_are_those_of_runs_that_reach_the_goal() {
         let (rate, delay) = (0.5, 3.0);
         let states = until(machine(Law::Deterministic { delay }, rate, [1.0, 1.0]), "#(broken)", "#(paused)");
         let (probability, mean, variance) = moments(&states);

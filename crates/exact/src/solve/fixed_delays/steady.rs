@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_single_age_is_refused() {
+    fn several_fixed_delays_at_once_are_refused() {
         let two = |servers| {
             let mut b = NetBuilder::new("two");
             let places = [b.place("a", 2), b.place("b", 1)];

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_of_plans() {
+    fn every_listed_detector_is_found_by_its_name() {
         for entry in &CATALOGUE {
             assert_eq!((entry.settings)().kind().name(), entry.name);
             assert_eq!(DetectorPlan::named(entry.name), Some((entry.settings)()));

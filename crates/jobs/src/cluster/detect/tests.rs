@@ -261,7 +261,7 @@ fn mantri_copies_where_that_saves_and_restarts_where_tasks_wait() {
 
 /// Checks that a rule with no finished or running task flags nothing and does not divide by 0.
 #[test]
-fn nothing_to_compare_with_is_no_flag() {
+fn tasks_without_peers_are_not_flagged() {
     let empty = Table { now_s: 1.0, tasks: 1, ..Table::default() };
     let alone = Table { running: vec![task(0.0, 0.0, 0.0)], nodes: vec![NodeSpeed::default()], ..empty.clone() };
     for entry in &CATALOGUE {

@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_that_are_pictures_of_others_do_not_count() {
+    fn loop_devices_and_loopback_interfaces_do_not_count() {
         let samples = Samples {
             series: vec![
                 series("a", "loop0", Meter::DiskBusy, 0.9),

@@ -363,7 +363,7 @@ mod tests {
 
     /// Use during the task is 0.9; the readings of edge detection depend on the use before and after it.
     #[test]
-    fn edges_are_read_in_three_ways() {
+    fn edge_rules_compare_use_before_and_after_the_task() {
         let judged = |before: f64, after: f64| {
             let pool = sampled(move |second| match second {
                 7 => before,

@@ -301,7 +301,7 @@ mod tests {
     /// Slot 0 is free from 0 s until it is removed at 3 s, slot 1 from 10 s. The tasks of 2, 2 and 2 s start at 0, 2 and
     /// 10 s. If the first task takes 4 s, the second one must wait for slot 1.
     #[test]
-    fn slots_come_and_go() {
+    fn tasks_wait_for_slots_that_exist() {
         let mut slots = slots(&[0, 1]);
         (slots[0].until, slots[1].from) = (Some(3), 10);
         let all = Schedule { stages: vec![ListedStage::default()], tasks: tasks(0, &[2; 3]), slots };
@@ -351,7 +351,7 @@ mod tests {
     /// A task starts a second after its predecessor in the slot, and another one 3 s after the release although its slot
     /// is free. A reduce task that holds a slot from 0 s works for 2 s after the maps, which end at 5 s.
     #[test]
-    fn pauses_delays_and_work_that_waits() {
+    fn pauses_delays_and_awaited_tasks_postpone_the_end() {
         let mut list = tasks(0, &[2, 2]);
         list[1].pause = 1;
         let one = Schedule { stages: vec![ListedStage::default()], tasks: list.clone(), slots: slots(&[0]) };

@@ -103,7 +103,7 @@ mod tests {
 
     /// Of 4 tasks among 40: 1 / 91,390 that they are the slowest, 15 / 91,390 that they are among the six slowest.
     #[test]
-    fn ranks_by_chance() {
+    fn the_chance_that_slow_nodes_rank_first_is_exact() {
         assert!((chance(4, 36, 0) - 1.0 / 91_390.0).abs() < 1e-18);
         assert!((chance(4, 36, 2) - 15.0 / 91_390.0).abs() < 1e-17);
         assert_eq!((chance(0, 36, 36), chance(3, 5, 5)), (1.0, 1.0));

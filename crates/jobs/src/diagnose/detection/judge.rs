@@ -304,7 +304,7 @@ mod tests {
     /// at the first check. `hadoop2`: one task per check, from the first end of a task on; the second task 15 s later.
     /// `spark` with 1.5 and 0.75: older than 15 s. `mantri` waits for ten ends.
     #[test]
-    fn detectors_by_hand() {
+    fn flags_and_metrics_of_detectors_match_a_hand_computed_log() {
         let trace = log(&[10, 10, 10, 40, 10, 10, 10, 40, 10, 10]);
         let progress = History::default();
         let spark = Spark { multiplier: 1.5, quantile: 0.75, ..Spark::default() };

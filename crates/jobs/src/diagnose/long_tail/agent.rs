@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn what_adapts_flags_the_clear_case_first() {
+    fn the_adaptive_rule_flags_slower_tasks_earlier() {
         let at = |slow| flagged_at(AgentSettings::adaptive(), 1.0, slow).first().map_or(f64::INFINITY, |flag| flag.1);
         assert!(at(4.0) < at(2.0) && at(2.0) < at(1.75), "{} {} {}", at(4.0), at(2.0), at(1.75));
         assert!(at(4.0) < 7.0 && at(1.4).is_infinite());
@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn reports_that_cannot_be_are_counted_and_change_nothing() {
+    fn impossible_reports_are_counted_and_ignored() {
         let (mut agent, mut oddities) = (Agent::new(None, AgentSettings::adaptive()), Oddities::default());
         for (task, time_s, progress, oddity) in [
             (0, 0.0, 0.0, None),

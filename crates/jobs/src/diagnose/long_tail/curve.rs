@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_rise_has_no_form() {
+    fn points_that_do_not_rise_give_no_curve() {
         for points in [
             &[][..],
             &[(1.0, 0.5)],
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn the_latest_age_is_after_a_standstill() {
+    fn the_age_on_a_plateau_is_its_latest_age() {
         for curve in &forms()[1..] {
             // a smooth curve leaves a plateau with slope 0: its inverse is accurate to the square root of a rounding error
             assert!((curve.age_at(0.33) - 20.0).abs() < 1e-6, "{:?}", curve.form());

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_by_hand() {
+    fn limits_of_the_straggler_rules_match_hand_computed_values() {
         let times = [1.0, 1.0, 1.0, 1.0, 6.0];
         let limits = RULES.map(|rule| rule.limit(&times).unwrap());
         assert_eq!(limits, [3.0, 1.5, 2.4, 1.2]);

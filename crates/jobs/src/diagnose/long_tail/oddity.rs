@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_of_a_kind_is_shown_and_all_are_counted() {
+    fn each_kind_of_oddity_shows_its_first_line_and_its_count() {
         let mut oddities = Oddities::default();
         oddities.add(Oddity::BadLine, 7, "a\tb");
         oddities.add(Oddity::BadLine, 9, "c");

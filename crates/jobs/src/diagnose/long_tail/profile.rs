@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn too_little_is_refused() {
+    fn a_profile_of_too_few_tasks_is_refused() {
         let tasks: Vec<TaskHistory> = (0..3).map(|i| task(i, 60.0, |u| u)).collect();
         assert_eq!(fit_profile("map", &tasks), Err(ProfileError::TooFewTasks { kind: "map".into(), got: 3 }));
         let still: Vec<TaskHistory> = (0..9).map(|i| task(i, 60.0, |u| if u < 1.0 { 0.0 } else { 1.0 })).collect();

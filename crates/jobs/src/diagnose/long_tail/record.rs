@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_right_is_counted_and_left_out() {
+    fn invalid_rows_are_counted_and_skipped() {
         let rows = [
             ("map\t1\t3\t0\t35\t1500\t0", Oddity::BadLine),
             ("map\t1\tx\t0\t35\t1500\t0\t700", Oddity::BadNumber),
@@ -429,7 +429,7 @@ mod tests {
     proptest! {
         /// For any input, each line is a header, empty, a report, or counted.
         #[test]
-        fn no_bytes_are_lost_in_silence(bytes in prop::collection::vec(any::<u8>(), 0..300), piece in 1..40_usize) {
+        fn every_line_is_a_record_or_is_counted(bytes in prop::collection::vec(any::<u8>(), 0..300), piece in 1..40_usize) {
             let text = [TABLE.as_bytes(), &bytes, b"\n"].concat();
             let (mut feed, mut oddities, mut found) = (ProgressFeed::new(200), Oddities::default(), 0);
             let mut take = |record: ProgressRecord<'_>, _: u64, _: &mut Oddities| {

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn those_of_an_attempt_stay_in_their_order() {
+    fn reports_of_an_attempt_keep_their_order() {
         // a time before an earlier report's time stays behind it
         assert_eq!(lines(&[(0, 1.0), (0, 4.0), (0, 2.0), (0, 6.0), (1, 3.0), (1, 5.0)]), [1, 5, 2, 3, 6, 4]);
         // a leap that is taken back does not move the rest, even if it comes first

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_several_sections_and_damage() {
+    fn sections_are_read_and_damaged_rows_are_counted() {
         let text = "# hostname;interval;timestamp;CPU;%user;%nice;%system;%iowait;%steal;%idle\n\
             vm;1;2026-11-20 09:22:53 UTC;-1;90.50;0.00;9.50;0.00;0.00;0.00\n\
             vm;1;2026-11-20 09:22:53 UTC;0;92,00;0,00;8,00;0,00;0,00;0,00\n\

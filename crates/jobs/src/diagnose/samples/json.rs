@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_before_a_cut_is_used() {
+    fn samples_before_a_cut_are_used() {
         let collector = collected(&WHOLE[..WHOLE.len() - 60]);
         assert_eq!(collector.rows, 3);
         let kinds: Vec<_> = collector.warnings("f").iter().map(|w| (w.kind, w.line)).collect();
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json_is_told_with_its_line() {
+    fn invalid_json_is_reported_with_its_line() {
         let collector = collected(&WHOLE.replacen("25.0", "NaN", 1));
         let told: Vec<_> = collector.warnings("f").iter().map(|w| (w.kind, w.line, w.example.clone())).collect();
         let line = r#""disk": [{"disk-device": "sda", "util-percent": NaN}],"#;

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_behind_the_limit_is_reported_and_what_is_before_it_is_used() {
+    fn lines_before_the_size_limit_are_used_and_the_limit_is_reported() {
         let of = |most| lines(Limited::new("ab\ncd\n".as_bytes(), most), 90);
         assert_eq!(of(6).damage, None);
         let found = of(4);

@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_found_behind_anything_that_a_string_may_hold() {
+    fn results_are_found_after_strings_that_look_like_results() {
         let (.., end) = whole_call(r#"stat("/a) = 0 <9.9>", {st_mode=S_IFREG|0644, ...}) = 0 <0.000005>"#);
         assert_eq!((end.result, end.nanoseconds), (b"0".as_slice(), Some(5_000)));
         let (.., end) = whole_call(r#"access("\" = x", R_OK)      = -1 ENOENT (No such file or directory) <1.5>"#);
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_call_is_told_apart() {
+    fn lines_that_are_not_calls_are_classified() {
         let said = |line: &str| format!("{:?}", take_apart(line.as_bytes()).said).split(' ').next().unwrap().to_owned();
         for (line, expected) in [
             ("12 --- SIGCHLD {si_signo=SIGCHLD} ---", "Signal"),
@@ -397,7 +397,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..80)) {
+        fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..80)) {
             let line = take_apart(&bytes);
             if let LineContent::Whole { rest, .. } | LineContent::Ends { rest, .. } = line.said {
                 let _ = ending(rest);
@@ -406,7 +406,7 @@ mod tests {
         }
 
         #[test]
-        fn no_line_like_text_makes_it_panic(text in r#"(\[pid +|[0-9]{1,5} )?[0-9:.]{0,9} ?(<\.\.\. )?[a-z]{0,4}( resumed>)?[("\\)= <>0-9.x-]{0,24}( <unfinished \.\.\.>)?"#) {
+        fn strace_like_text_does_not_panic(text in r#"(\[pid +|[0-9]{1,5} )?[0-9:.]{0,9} ?(<\.\.\. )?[a-z]{0,4}( resumed>)?[("\\)= <>0-9.x-]{0,24}( <unfinished \.\.\.>)?"#) {
             let line = take_apart(text.as_bytes());
             if let LineContent::Whole { rest, .. } | LineContent::Ends { rest, .. } = line.said {
                 let _ = ending(rest);

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_belong_to_the_interval_after_them() {
+    fn the_end_of_a_bucket_belongs_to_the_next_bucket() {
         let buckets = Buckets::default();
         for (nanoseconds, expected) in
             [(0, 0), (999, 0), (1000, 1), (1999, 1), (2000, 2), (3999, 2), (4000, 3), (1_024_000, 11), (u64::MAX, 55)]

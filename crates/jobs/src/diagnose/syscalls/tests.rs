@@ -221,7 +221,7 @@ fn a_slow_disk_shows_in_the_mean_and_in_fewer_calls() {
 }
 
 #[test]
-fn what_all_nodes_share_is_nobodys_fault() {
+fn slowness_of_all_nodes_blames_none() {
     let slow = EVEN.map(|row| row.map(|time| 50.0 * time));
     assert_eq!(improved_answer(often(nodes([50.0; 4], [50.0; 4], slow, [50.0; 4]))).cause, None);
 }
@@ -269,7 +269,7 @@ fn a_profile_survives_its_file() {
 }
 
 #[test]
-fn nodes_that_do_not_fit_together_are_told() {
+fn logs_of_another_form_are_excluded_and_other_times_are_noted() {
     let read = |node: &str, text: &str| {
         read_log_bytes(node, node, text.as_bytes(), Invocations::Ignore, &ReadSettings::default(), &Unwatched).unwrap()
     };

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn other_folders_of_spark() {
+    fn parts_of_old_spark_and_databricks_folders_are_found_in_order() {
         assert_eq!(folder(&["APPLICATION_COMPLETE", "EVENT_LOG_1", "SPARK_VERSION_1.2.0"]).0, ["EVENT_LOG_1"]);
         let databricks = folder(&["eventlog", "eventlog-2021-06-15--15-00.gz", "eventlog-2021-06-14--15-00.gz"]).0;
         assert_eq!(databricks, ["eventlog-2021-06-14--15-00.gz", "eventlog-2021-06-15--15-00.gz", "eventlog"]);

@@ -44,7 +44,7 @@ fn check(
 
 /// Configurations that differ in their rates run together on a GPU.
 #[test]
-fn many_jobs_at_once_are_what_each_is_on_the_cpu() {
+fn batched_jobs_equal_their_single_runs_on_the_cpu() {
     let programs = jobs();
     for gpu in devices() {
         let mut card = Card::of(&gpu).unwrap();
@@ -56,7 +56,7 @@ fn many_jobs_at_once_are_what_each_is_on_the_cpu() {
 
 /// Choices whose weights differ between configurations, long programs in segments, few programs at a time.
 #[test]
-fn choices_and_segments_do_not_show() {
+fn batches_with_choices_in_several_segments_equal_the_cpu() {
     let program = straggling_tasks(40, &all_laws());
     let plan = Arc::new(crate::compile::plan_schedule(&program).unwrap());
     let programs = vec![(program.clone(), Some(Arc::clone(&plan))), (program, Some(plan))];
@@ -73,7 +73,7 @@ fn choices_and_segments_do_not_show() {
 
 /// Nets that are not schedules, or not of one shape, run one after the other.
 #[test]
-fn other_nets_run_alone() {
+fn nets_that_cannot_be_batched_run_alone_and_equal_the_cpu() {
     let mut programs = jobs();
     programs.truncate(2);
     let net = job(5, 2, 1.0, Some(2));

@@ -128,7 +128,7 @@ fn random_expressions_have_the_value_of_the_cpu() {
 /// This test was seen to fail with a floor for every rounding, with `<` for `<=`, and with the right side of `&&` not
 /// evaluated.
 #[test]
-fn every_operator_and_function() {
+fn every_operator_and_function_has_the_value_of_the_cpu() {
     let (net, places) = net();
     let tokens = |i: usize| Expr::Leaf(Leaf::Tokens(places[i], None));
     let divide = |a, b| Expr::Binary(BinaryOp::Divide, Box::new(a), Box::new(b));

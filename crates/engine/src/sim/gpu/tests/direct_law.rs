@@ -17,7 +17,7 @@ fn word(number: i32) -> u64 {
 
 /// This test was seen to fail with halves rounded to even, and without the unit that every rate has.
 #[test]
-fn units_of_rates() {
+fn units_of_rates_equal_the_cpu_bit_for_bit() {
     let function = Function {
         number: 29,
         name: "units",
@@ -75,7 +75,7 @@ fn totals(words: &mut Words) -> Vec<u64> {
 /// This test was seen to fail with shifts of 64 and more taken modulo 64, and without a correction of a digit of the
 /// reciprocal.
 #[test]
-fn delays() {
+fn delays_equal_the_cpu_bit_for_bit() {
     let function = Function {
         number: 30,
         name: "delay",
@@ -98,7 +98,7 @@ fn delays() {
 
 /// This test was seen to fail without the product of the lower word.
 #[test]
-fn selections() {
+fn selections_equal_the_cpu_bit_for_bit() {
     let function = Function {
         number: 31,
         name: "selection",

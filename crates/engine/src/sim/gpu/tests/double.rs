@@ -202,7 +202,7 @@ fn every_function_gives_the_bits_of_the_processor() {
 /// This test was seen to fail with the least numbers scaled as normal ones, and with a power of two that is finite
 /// above 2^1023.
 #[test]
-fn scaling_by_a_power_of_two() {
+fn scaling_by_a_power_of_two_equals_the_cpu_bit_for_bit() {
     let power = double(25, "power_of_two", |_, b| on_cpu::double_power_of_two(exponent(b)));
     let scaled = double(26, "scaled", |a, b| on_cpu::double_scaled(a, exponent(b)));
     let mut words = Words(2);

@@ -44,7 +44,7 @@ fn swiftshader_gives_the_bits_of_the_cpu() {
     let tests = [
         "sim::gpu::tests::law::delays_of_extreme_words_equal_the_cpu_bit_for_bit",
         "sim::gpu::tests::race::choices_and_laws_equal_the_cpu_bit_for_bit",
-        "sim::gpu::tests::schedule::a_job_and_a_goal_in_a_place",
+        "sim::gpu::tests::schedule::a_job_with_a_goal_marking_equals_the_cpu",
     ];
     assert_passed(&with_driver(&driver, &[("TAILSPN_ADAPTER", "SwiftShader")], &tests), &tests);
 }

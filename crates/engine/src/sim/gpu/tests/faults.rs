@@ -41,7 +41,7 @@ fn a_device_that_goes_away_between_two_chunks_is_an_error() {
 }
 
 #[test]
-fn a_buffer_beyond_the_device_and_a_shader_that_is_none_are_errors() {
+fn too_large_buffers_and_invalid_shaders_are_errors() {
     let gpu = own_device();
     let most = gpu.device.limits().max_buffer_size;
     let beyond = gpu.storage(most + 1).unwrap_err();
@@ -152,7 +152,7 @@ fn a_device_that_is_lost_in_the_middle_of_a_call_is_given_up() {
 /// Odd limits, and chunks that fill them: sizes are rounded down. This test was seen to fail with sizes rounded up
 /// beyond the limit.
 #[test]
-fn rooms_keep_within_odd_limits() {
+fn buffers_stay_within_odd_limits_of_a_device() {
     let question = Question { goal: Goal::Horizon, horizon: Some(5.0), ..Question::default() };
     let race = two_loops(3);
     let clock = Clock::choose(&race, question.horizon);

@@ -340,7 +340,7 @@ fn a_device_that_is_slower_than_the_cpu_is_left() {
 
 /// A run looks for a GPU once, if at all.
 #[test]
-fn cards_are_looked_for_once_and_only_where_it_pays() {
+fn gpus_are_searched_once_and_only_for_long_runs() {
     let program = straggling_tasks(2, &[]);
     let case = Case::new(&program, Backend::Auto, GOES_ON);
     for (patience, looks, reason) in [
@@ -461,7 +461,7 @@ fn a_device_whose_replications_differ_is_refused() {
 /// If a device cannot finish some of the replications, the others are compared; a device that finishes none is not used.
 /// This test was seen to fail if the first failure ends the comparison.
 #[test]
-fn a_device_counts_only_if_it_repeated_something() {
+fn a_device_is_used_only_after_it_reproduced_cpu_replications() {
     let program = straggling_tasks(2, &[]);
     let patience = Patience { replayed: 256, ..HASTY };
     let (never, at_first) =

@@ -67,7 +67,7 @@ fn equals_the_cpu_bit_for_bit() {
 ///
 /// This test was seen to fail with the accumulator lost between segments.
 #[test]
-fn segments_do_not_show() {
+fn schedules_in_several_segments_equal_the_cpu() {
     let program = straggling_tasks(40, &all_laws());
     let question = Question { groups: vec![group(&program, "fast_")], ..Question::default() };
     for gpu in devices() {
@@ -79,7 +79,7 @@ fn segments_do_not_show() {
 }
 
 #[test]
-fn a_job_and_a_goal_in_a_place() {
+fn a_job_with_a_goal_marking_equals_the_cpu() {
     let net = job(40, 10, 1.0, None);
     let program = compile(&net).unwrap();
     let done: Vec<String> = (0..10).map(|i| format!("#(r{i}_done) >= 1")).collect();

@@ -220,7 +220,7 @@ fn accesses_of_a_warp_are_counted() {
 
 /// The numbers of docs/kernels.md, within 5%.
 #[test]
-fn memory_accesses_of_a_race_are_those_of_the_page() {
+fn memory_accesses_of_the_race_engine_match_the_docs() {
     let gpu = &devices()[0];
     let docs = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/kernels.md")).unwrap();
     let mut rows = Vec::new();

@@ -148,7 +148,7 @@ mod tests {
 
     /// This test was seen to fail if the operands of a binary operator are swapped.
     #[test]
-    fn all_lanes_have_the_values_of_one() {
+    fn every_lane_has_the_value_of_a_single_evaluation() {
         let mut b = NetBuilder::new("");
         let [_, _] = ["p", "q"].map(|id| b.place(id, 0));
         let net = b.build().unwrap();

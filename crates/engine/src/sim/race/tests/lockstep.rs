@@ -188,7 +188,7 @@ fn equals_the_direct_form_on_random_nets() {
 
 /// A burst of tokens, each with a choice: more consecutive firings than a replication may have.
 #[test]
-fn what_does_not_settle_is_left_to_the_direct_form() {
+fn long_chains_of_immediate_firings_are_left_to_the_direct_form() {
     let mut b = NetBuilder::new("");
     let [start, waiting, left, right] =
         [("start", 1), ("waiting", 0), ("left", 0), ("right", 0)].map(|(id, tokens)| b.place(id, tokens));

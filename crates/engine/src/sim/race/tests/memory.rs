@@ -56,7 +56,7 @@ fn an_inhibitor_stops_a_repair() {
 /// The services started at 2 and at 1 s stop, with 9 and 7.5 s left. With age memory the one suspended last resumes first, from 5 s to
 /// 12.5 s, and the other runs from 6 s to 15 s; with enabling memory both start anew.
 #[test]
-fn what_is_put_aside_last_goes_on_first() {
+fn the_delay_suspended_last_resumes_first() {
     for (memory, ends) in [(Memory::Age, [10.0, 12.5, 15.0]), (Memory::Enabling, [10.0, 15.0, 16.0])] {
         let mut b = NetBuilder::new("services");
         let [p, out] = [("p", 1), ("out", 0)].map(|(id, n)| b.place(id, n));
@@ -96,7 +96,7 @@ fn a_firing_ends_its_own_service_and_no_other() {
 /// A firing takes the token at 1 s and an immediate transition returns it in zero time: the delay of 2 s continues.
 /// If the token is held for a tick of time, the delay starts anew.
 #[test]
-fn what_a_firing_disables_and_an_immediate_enables_again_runs_on() {
+fn a_delay_that_an_immediate_firing_enables_again_continues() {
     let end = |back: Timing| {
         let mut b = NetBuilder::new("blink");
         let [p, away, out] = [("p", 1), ("away", 0), ("out", 0)].map(|(id, n)| b.place(id, n));

@@ -248,7 +248,7 @@ fn the_clock_form_adds_up_the_draws_of_its_addresses() {
 
 /// The events of the direct form, computed by hand.
 #[test]
-fn the_direct_form_follows_its_law() {
+fn the_direct_form_takes_delays_and_choices_from_its_event_words() {
     let mut b = NetBuilder::new("events");
     let p = b.place("p", 9);
     add(&mut b, "a", Timing::exponential(0.7), &[p], &[]);
