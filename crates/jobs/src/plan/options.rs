@@ -197,6 +197,18 @@ impl PlanOption {
         }
     }
 
+    /// Returns the copies of a plan of stages, which Spark starts.
+    fn spark_copies(&self, copies: &Copies) -> Result<Option<SpeculativeCopies>, PlanProblem> {
+        match copies {
+            Copies::Off => Ok(None),
+            Copies::Spark(copies) => Ok(Some(*copies)),
+            Copies::Detector(_) => Err(self.problem(
+                "with a detector has no meaning for a plan of `[[stage]]`",
+                "take Spark's settings, such as spark4",
+            )),
+        }
+    }
+
     fn apply_to_stages(
         &self,
         plan: &mut StagePlan,
@@ -239,14 +251,7 @@ impl PlanOption {
             Self::Partitions(count) => job.partitions = Some(whole(count)),
             Self::Deadline(seconds) => job.deadline_s = Some(seconds),
             Self::Stragglers(ref stragglers) => plan.stragglers = Some(stragglers.clone()),
-            Self::Speculation(Copies::Off) => plan.speculation = None,
-            Self::Speculation(Copies::Spark(copies)) => plan.speculation = Some(copies),
-            Self::Speculation(Copies::Detector(_)) => {
-                return Err(self.problem(
-                    "with a detector has no meaning for a plan of `[[stage]]`",
-                    "take Spark's settings, such as spark4",
-                ));
-            }
+            Self::Speculation(ref copies) => plan.speculation = self.spark_copies(copies)?,
             Self::SplitSize(_) => {
                 return Err(without("`tasks.per_mb` of a `[[stage]]` determines its number of splits"));
             }
