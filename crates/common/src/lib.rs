@@ -4,7 +4,6 @@
 //! * [`watch`]: progress of long work;
 //! * [`share`]: division of work among processes;
 //! * [`order`]: order statistics;
-//! * [`graph`]: components and topological order of graphs;
 //! * [`spelling`]: suggestions for misspelt words;
 //! * [`threads`]: number of threads;
 //! * [`bounded`]: reading of files up to a limit.
@@ -18,7 +17,6 @@
 
 pub mod bounded;
 pub mod explain;
-pub mod graph;
 pub mod order;
 pub mod share;
 pub mod spelling;

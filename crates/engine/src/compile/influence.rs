@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use tailspn_common::graph::DisjointSets;
+use petgraph::unionfind::UnionFind;
 
 use crate::compile::affected::Affected;
 use crate::compile::csr::Csr;
@@ -59,7 +59,7 @@ fn reads(program: &Program, t: usize) -> BTreeSet<u32> {
 fn fill_groups(program: &mut Program, readers: &Csr<u32>, writes: &Csr<u32>, seen: &[u32]) {
     let count = program.transitions();
     let immediate: Vec<bool> = program.firing.iter().map(|f| matches!(f, Firing::Immediate { .. })).collect();
-    let mut sets = DisjointSets::new(count);
+    let mut sets = UnionFind::new(count);
     let mut first_reader = vec![None; readers.rows()];
     for (counter, row) in readers.iter().enumerate() {
         let mut members = row.iter().map(|&t| t as usize).filter(|&t| immediate[t]);
@@ -79,17 +79,18 @@ fn fill_groups(program: &mut Program, readers: &Csr<u32>, writes: &Csr<u32>, see
             }
         }
     }
+    let root_of = sets.into_labeling();
     let mut number = vec![u32::MAX; count];
     let mut groups: Vec<Vec<u32>> = Vec::new();
     let mut group_of = vec![u32::MAX; count];
     for t in (0..count).filter(|&t| immediate[t]) {
-        let root = sets.find(t);
-        if number[root] == u32::MAX {
-            number[root] = u32::try_from(groups.len()).expect("ids fit");
+        let number = &mut number[root_of[t]];
+        if *number == u32::MAX {
+            *number = u32::try_from(groups.len()).expect("ids fit");
             groups.push(Vec::new());
         }
-        group_of[t] = number[root];
-        groups[number[root] as usize].push(u32::try_from(t).expect("ids fit"));
+        group_of[t] = *number;
+        groups[*number as usize].push(u32::try_from(t).expect("ids fit"));
     }
     for group in &mut groups {
         group.sort_by_key(|&t| (std::cmp::Reverse(priority(program, t as usize)), t));

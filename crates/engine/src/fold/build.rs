@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use tailspn_common::graph::DisjointSets;
+use petgraph::unionfind::UnionFind;
 
 use crate::fold::graph::{Graph, tokens_of};
 use crate::fold::parts::{LocalNumber, LocalTiming, Membership, Move, Part, Signature};
@@ -261,7 +261,7 @@ impl<'a> Builder<'a> {
         let (places, transitions) = (self.graph.touching.len(), self.graph.links.len());
         let net = self.graph.net;
         let is_immediate = |t: usize| net.transitions()[t].is_immediate();
-        let mut sets = DisjointSets::new(places + transitions);
+        let mut sets = UnionFind::new(places + transitions);
         let mut read = vec![false; places];
         for t in (0..transitions).filter(|&t| is_immediate(t)) {
             for place in self.reads(t) {
@@ -280,15 +280,16 @@ impl<'a> Builder<'a> {
             let slot = self.parts[part].transitions.iter().position(|&own| own == t)?;
             Some((class, self.classes[class].signature.moves[slot].from))
         };
+        let group_of = sets.into_labeling();
         let mut needs: HashMap<usize, Option<(usize, usize)>> = HashMap::new();
         for t in (0..transitions).filter(|&t| is_immediate(t)) {
             let own = from(t);
-            let group = needs.entry(sets.find(places + t)).or_insert(own);
+            let group = needs.entry(group_of[places + t]).or_insert(own);
             if *group != own {
                 *group = None;
             }
         }
-        (0..transitions).map(|t| is_immediate(t) && needs[&sets.find(places + t)].is_some()).collect()
+        (0..transitions).map(|t| is_immediate(t) && needs[&group_of[places + t]].is_some()).collect()
     }
 
     /// The places that the enabling or the weight of an immediate transition depends on.

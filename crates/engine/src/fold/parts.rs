@@ -1,6 +1,6 @@
 //! Candidates for folding: connected parts whose places and transitions all have counterparts, and the exact structure of each part.
 
-use tailspn_common::graph::DisjointSets;
+use petgraph::unionfind::UnionFind;
 
 use crate::fold::colours::Colours;
 use crate::fold::graph::{Graph, tokens_of};
@@ -149,21 +149,22 @@ pub(super) struct Membership {
 pub(super) fn parts(graph: &Graph<'_>, colours: &Colours) -> (Vec<Part>, Membership) {
     let (places, transitions) = (graph.touching.len(), graph.links.len());
     let alike = colours.alike();
-    let mut sets = DisjointSets::new(places + transitions);
+    let mut sets = UnionFind::new(places + transitions);
     for (t, links) in graph.links.iter().enumerate() {
         for link in links.iter().filter(|link| alike[places + t] && alike[link.place]) {
             sets.union(link.place, places + t);
         }
     }
+    let root_of = sets.into_labeling();
     let mut number = vec![usize::MAX; places + transitions];
     let mut parts: Vec<Part> = Vec::new();
     for node in (0..places + transitions).filter(|&node| alike[node]) {
-        let root = sets.find(node);
-        if number[root] == usize::MAX {
-            number[root] = parts.len();
+        let number = &mut number[root_of[node]];
+        if *number == usize::MAX {
+            *number = parts.len();
             parts.push(Part::default());
         }
-        let part = &mut parts[number[root]];
+        let part = &mut parts[*number];
         if node < places { part.places.push(node) } else { part.transitions.push(node - places) }
     }
     let mut membership = Membership { place: vec![None; places], transition: vec![None; transitions] };

@@ -6,9 +6,9 @@
 use std::borrow::Cow;
 
 use crate::solve::chain::{Chain, ChainProblem, OUTSIDE};
+use crate::solve::components::Components;
 use crate::solve::linear::{LinearError, LinearOutcome, LinearSettings, Part};
 use crate::solve::rates::Rates;
-use crate::solve::recurrence::Components;
 
 /// Absorption of a chain in a set of states.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,13 +6,13 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
+use crate::solve::components::Components;
 use crate::solve::elimination::{Budget, Elimination};
 use crate::solve::iterate::{Iterated, accelerated};
 use crate::solve::krylov::System;
 use crate::solve::rates::Rates;
 use crate::solve::sweep::{self, Stop, Sweeps, repeat};
 use crate::watch::{Unwatched, Watch};
-use tailspn_common::graph::components;
 
 /// Solver for systems of linear equations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -265,11 +265,11 @@ impl<'a> Part<'a> {
             if rate >= self.exit[state] * WEAK { to as usize } else { state }
         };
         let degree = |state: usize| self.rates.states(state).len();
-        let of = components(states, degree, strong);
-        let mut closed = vec![true; of.count];
+        let found = Components::of_graph(states, degree, strong);
+        let mut closed = vec![true; found.count()];
         for state in 0..states {
-            let own = of.of[state];
-            closed[own as usize] &= (0..degree(state)).all(|k| of.of[strong(state, k)] == own);
+            let own = found.of[state];
+            closed[own as usize] &= (0..degree(state)).all(|k| found.of[strong(state, k)] == own);
         }
         let groups = closed.into_iter().filter(|&closed| closed).count();
         if groups > 1 { Err(LinearError::WeaklyCoupled { states, groups }) } else { Ok(()) }

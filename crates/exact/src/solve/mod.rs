@@ -20,6 +20,7 @@ mod canonical;
 #[cfg(test)]
 mod cases;
 mod chain;
+mod components;
 mod cosine;
 mod coverability;
 mod csl;
@@ -44,7 +45,6 @@ mod phase_grid;
 mod phases;
 mod rates;
 mod reach;
-mod recurrence;
 mod reward;
 mod search;
 mod series_parallel;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use crate::solve::absorb::TransientPart;
 use crate::solve::chain::{Chain, ChainProblem, OUTSIDE};
+use crate::solve::components::Components;
 use crate::solve::linear::{LinearError, LinearOutcome, LinearSettings, Part};
-use crate::solve::recurrence::Components;
 
 /// A set of states that is never left once it is entered, and that contains no smaller such set.
 #[derive(Clone, Debug, PartialEq)]

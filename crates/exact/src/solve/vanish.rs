@@ -8,11 +8,10 @@
 
 use std::cmp::Reverse;
 
-use tailspn_common::graph::components;
-
 use crate::compile::{Code, Firing, Program};
 use crate::semantics::{Candidates, Fault, find_candidates, find_candidates_among};
 use crate::solve::canonical::Canonical;
+use crate::solve::components::Components;
 use crate::solve::explore_error::ExploreError;
 use crate::solve::marking::Marking;
 use crate::solve::search::Search;
@@ -283,10 +282,9 @@ impl Settling {
         visits.clear();
         visits.resize(self.len(), 0.0);
         visits[0] = 1.0;
-        let components = components(self.len(), |v| self.steps(v).len(), |v, k| self.steps(v)[k].to as usize);
-        let (members, starts) = components.members();
-        for component in (0..components.count).rev() {
-            let members = &members[starts[component] as usize..starts[component + 1] as usize];
+        let components = Components::of_graph(self.len(), |v| self.steps(v).len(), |v, k| self.steps(v)[k].to as usize);
+        for component in (0..components.count()).rev() {
+            let members = components.states.row(component);
             if let Some((all, inside)) = self.as_loop(members, &components.of) {
                 if all == inside {
                     return Err(self.trap(program, members));

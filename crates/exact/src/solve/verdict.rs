@@ -3,11 +3,11 @@
 use crate::compile::Program;
 use crate::semantics::{Candidates, rate};
 use crate::solve::canonical::Canonical;
+use crate::solve::components::Components;
 use crate::solve::explore_error::ExploreError;
 use crate::solve::marking::Marking;
 use crate::solve::space::StateSpace;
 use crate::solve::vanish::{Rules, Settling};
-use tailspn_common::graph::{Components, components};
 
 /// Liveness of a transition, after \[Murata1989\]; in a net with finitely many markings "arbitrarily often" (L2) and
 /// "infinitely often" (L3) are the same.
@@ -85,15 +85,15 @@ impl StateSpace {
             return Ok(None);
         }
         let rates = &self.chain.rates;
-        let found = components(self.states(), |v| rates.states(v).len(), |v, k| rates.states(v)[k] as usize);
-        let (members, starts) = found.members();
-        let mut terminal = vec![true; found.count];
+        let found = Components::of(rates);
+        let mut terminal = vec![true; found.count()];
         for state in 0..self.states() {
             let own = found.of[state];
             terminal[own as usize] &= rates.states(state).iter().all(|&next| found.of[next as usize] == own);
         }
-        let of_component = |component: usize| &members[starts[component] as usize..starts[component + 1] as usize];
-        let (mut closed, open): (Vec<usize>, Vec<usize>) = (0..found.count).partition(|&component| terminal[component]);
+        let of_component = |component: usize| found.states.row(component);
+        let (mut closed, open): (Vec<usize>, Vec<usize>) =
+            (0..found.count()).partition(|&component| terminal[component]);
         closed.sort_unstable_by_key(|&component| of_component(component)[0]);
         let mut judge = Judge::new(self, program, &found);
         judge.start()?;
@@ -110,7 +110,7 @@ impl StateSpace {
             [(state, _)] => self.orbit(state as usize) < 1.5,
             _ => false,
         };
-        Ok(Some(Verdicts { reversible: found.count == 1 && starts_alone, recurrent, liveness, lost }))
+        Ok(Some(Verdicts { reversible: found.count() == 1 && starts_alone, recurrent, liveness, lost }))
     }
 }
 
@@ -271,7 +271,7 @@ impl<'a> Judge<'a> {
         let loops = (0..count).any(|i| self.settling.steps(i).iter().any(|step| step.to as usize <= i));
         let within = loops.then(|| {
             let settling = &self.settling;
-            components(count, |v| settling.steps(v).len(), |v, k| settling.steps(v)[k].to as usize).of
+            Components::of_graph(count, |v| settling.steps(v).len(), |v, k| settling.steps(v)[k].to as usize).of
         });
         for i in 0..count {
             for step in self.settling.steps(i) {

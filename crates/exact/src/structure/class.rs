@@ -1,7 +1,10 @@
 //! Classes of a net by the shape of its graph, with a violation of each class to which the net does not belong.
 
-use tailspn_common::graph::DisjointSets;
+use petgraph::algo::connected_components;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::{Dfs, GraphRef, IntoNeighbors, IntoNodeIdentifiers, Reversed, VisitMap, Visitable};
 
+use crate::compile::Csr;
 use crate::structure::flow::Flow;
 use crate::structure::incidence::Incidence;
 
@@ -150,15 +153,9 @@ fn bad_pair(flow: &Flow, t: usize, class: NetClass) -> Option<[u32; 2]> {
 /// one choice may influence another. The rank theorem uses this number. Rows without consumers and transitions without
 /// needs are separate groups.
 pub fn clusters(flow: &Flow) -> usize {
-    let rows = flow.rows();
-    let mut groups = DisjointSets::new(rows + flow.transitions());
-    let mut number = rows + flow.transitions();
-    for t in 0..flow.transitions() {
-        for &row in flow.needs.row(t) {
-            number -= usize::from(groups.union(row as usize, rows + t));
-        }
-    }
-    number
+    let mut graph = nodes(flow);
+    graph.extend_with_edges(arcs(flow, &flow.needs));
+    connected_components(&graph)
 }
 
 /// Connectedness of a net.
@@ -173,39 +170,35 @@ pub struct Connection {
 
 /// Returns the connectedness of a net by input, output and test arcs.
 pub fn connection(flow: &Flow) -> Connection {
-    let (rows, nodes) = (flow.rows(), flow.rows() + flow.transitions());
-    let mut groups = DisjointSets::new(nodes);
-    let mut parts = nodes;
-    for t in 0..flow.transitions() {
-        for &row in flow.needs.row(t).iter().chain(flow.fills.row(t)) {
-            parts -= usize::from(groups.union(row as usize, rows + t));
-        }
-    }
-    let missed = |flow: &Flow| (0..nodes).zip(reached(flow)).find(|(_, reached)| !reached).map(|(node, _)| node);
-    let forward = missed(flow).map(|node| [0, node]);
-    let no_path = forward.or_else(|| missed(&flow.reversed()).map(|node| [node, 0]));
-    Connection { parts, no_path }
+    let mut graph = nodes(flow);
+    graph.extend_with_edges(arcs(flow, &flow.needs));
+    graph.extend_with_edges(arcs(flow, &flow.fills).map(|(row, transition)| (transition, row)));
+    let forward = unreached(&graph).map(|node| [0, node]);
+    let no_path = forward.or_else(|| unreached(Reversed(&graph)).map(|node| [node, 0]));
+    Connection { parts: connected_components(&graph), no_path }
 }
 
-/// True for each node that can be reached from the first node.
-fn reached(flow: &Flow) -> Vec<bool> {
-    let rows = flow.rows();
-    let mut reached = vec![false; rows + flow.transitions()];
-    let mut stack: Vec<usize> = if reached.is_empty() { Vec::new() } else { vec![0] };
-    if let Some(first) = reached.first_mut() {
-        *first = true;
-    }
-    while let Some(node) = stack.pop() {
-        let (next, offset) =
-            if node < rows { (flow.consumers.row(node), rows) } else { (flow.fills.row(node - rows), 0) };
-        for &other in next {
-            let other = other as usize + offset;
-            if !std::mem::replace(&mut reached[other], true) {
-                stack.push(other);
-            }
-        }
-    }
-    reached
+/// The nodes of a net without its arcs: rows come first, then transitions.
+fn nodes(flow: &Flow) -> DiGraph<(), (), usize> {
+    let mut graph = DiGraph::default();
+    (0..flow.rows() + flow.transitions()).for_each(|_| _ = graph.add_node(()));
+    graph
+}
+
+/// The node of the row and the node of the transition, for each row of each transition.
+fn arcs(flow: &Flow, rows: &Csr<u32>) -> impl Iterator<Item = (usize, usize)> {
+    let arcs = move |t: usize| rows.row(t).iter().map(move |&row| (row as usize, flow.rows() + t));
+    (0..flow.transitions()).flat_map(arcs)
+}
+
+/// The first node that cannot be reached from the first node of the graph.
+fn unreached<G>(graph: G) -> Option<usize>
+where
+    G: GraphRef + IntoNeighbors<NodeId = NodeIndex<usize>> + IntoNodeIdentifiers + Visitable,
+{
+    let mut walk = Dfs::new(graph, graph.node_identifiers().next()?);
+    while walk.next(graph).is_some() {}
+    graph.node_identifiers().find(|node| !walk.discovered.is_visited(node)).map(NodeIndex::index)
 }
 
 /// The first arc of weight above 1, in the order of transitions: row, transition, weight. None in an ordinary net.

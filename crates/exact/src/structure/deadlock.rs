@@ -1,5 +1,7 @@
 //! Conclusions from siphons and traps about deadlocks and liveness, and the cases without a conclusion.
 
+use petgraph::algo::toposort;
+use petgraph::graph::DiGraph;
 use serde::{Deserialize, Serialize};
 
 use crate::compile::{Firing, Program};
@@ -267,22 +269,9 @@ fn has_one_kind(program: &Program) -> bool {
 
 /// Returns true if a marked graph has no circuit of only empty places.
 fn has_no_empty_circuit(flow: &Flow, initial: &[u32]) -> bool {
-    // a transition is removed once all its empty inputs come from removed transitions
-    let empty = |row: &&u32| initial[**row as usize] == 0;
-    let mut waits: Vec<usize> =
-        (0..flow.transitions()).map(|t| flow.needs.row(t).iter().filter(empty).count()).collect();
-    let mut ready: Vec<usize> = (0..waits.len()).filter(|&t| waits[t] == 0).collect();
-    let mut gone = 0;
-    while let Some(t) = ready.pop() {
-        gone += 1;
-        for row in flow.fills.row(t).iter().filter(empty) {
-            for &next in flow.consumers.row(*row as usize) {
-                waits[next as usize] -= 1;
-                if waits[next as usize] == 0 {
-                    ready.push(next as usize);
-                }
-            }
-        }
-    }
-    gone == waits.len()
+    // every place has one producer and one consumer
+    let empty = (0..flow.rows()).filter(|&row| initial[row] == 0);
+    let edges = empty.map(|row| (flow.producers.row(row)[0], flow.consumers.row(row)[0]));
+    // `is_cyclic_directed` is recursive, and a circuit can be long
+    toposort(&DiGraph::<(), ()>::from_edges(edges), None).is_ok()
 }

@@ -14,10 +14,11 @@ mod slots;
 
 pub use plan::{ChoiceStep, Fold, Put, ScheduleError, ScheduleObstacle, SchedulePlan, Step};
 
-use tailspn_common::graph;
+use petgraph::algo::{kosaraju_scc, toposort};
+use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::Problems;
-use crate::compile::program::{Firing, Program};
+use crate::compile::program::{Firing, Program, Term};
 use planner::Planner;
 
 /// The straight-line form of a program.
@@ -79,16 +80,23 @@ fn conditions(program: &Program) -> Vec<ScheduleObstacle> {
 /// transition on a cycle.
 fn topological_order(program: &Program) -> Result<Vec<usize>, usize> {
     let transitions = program.transitions();
-    let mut successors = vec![Vec::new(); transitions + program.counters()];
+    let counter = |term: &Term| transitions + term.counter as usize;
+    let mut graph = DiGraph::<(), (), usize>::default();
+    (0..transitions + program.counters()).for_each(|_| _ = graph.add_node(()));
     for t in 0..transitions {
-        for term in program.inputs.row(t) {
-            successors[transitions + term.counter as usize].push(t);
-        }
-        successors[t].extend(program.outputs.row(t).iter().map(|term| transitions + term.counter as usize));
+        let inputs = program.inputs.row(t).iter().map(|term| (counter(term), t));
+        let outputs = program.outputs.row(t).iter().map(|term| (t, counter(term)));
+        graph.extend_with_edges(inputs.chain(outputs));
     }
-    // the first node on a cycle is a transition, as every second node of a cycle is one
-    let order = graph::topological_order(&successors)?;
-    Ok(order.into_iter().filter(|&node| node < transitions).collect())
+    let is_transition = |node: &usize| *node < transitions;
+    match toposort(&graph, None) {
+        Ok(order) => Ok(order.into_iter().map(NodeIndex::index).filter(is_transition).collect()),
+        Err(_) => {
+            let on_cycles = kosaraju_scc(&graph).into_iter().filter(|component| component.len() > 1).flatten();
+            let transition = on_cycles.map(NodeIndex::index).min().filter(is_transition);
+            Err(transition.expect("every second node of a cycle is a transition, and transitions come first"))
+        }
+    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,15 @@
 //! The column of each node: to the right of the columns of the node's predecessors. Nodes of the first kind get columns
 //! with even numbers.
 
-use tailspn_common::graph::components;
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::DfsPostOrder;
+use petgraph::{Incoming, Outgoing};
 
-use crate::formats::layered::Graph;
+use crate::formats::layered::{Edge, Graph};
+
+/// Edges between nodes with the numbers of a [`Graph`].
+type Edges = DiGraph<(), (), usize>;
 
 /// Maximum number of rounds that move nodes nearer to their neighbours.
 const ROUNDS: usize = 8;
@@ -15,8 +21,8 @@ pub(super) fn columns(graph: &Graph) -> Vec<usize> {
     let (forward, order) = without_cycles(graph);
     let mut column: Vec<i64> = graph.nodes.iter().map(|node| i64::from(node.second)).collect();
     for &node in &order {
-        for &next in &forward[node] {
-            column[next] = column[next].max(column[node] + 1);
+        for next in forward.neighbors(node) {
+            column[next.index()] = column[next.index()].max(column[node.index()] + 1);
         }
     }
     shorten(graph, &forward, &order, &mut column);
@@ -27,73 +33,57 @@ pub(super) fn columns(graph: &Graph) -> Vec<usize> {
 /// The firm edges that do not go back, and an order in which they all point forward. Edges of a cycle that return to
 /// its start nodes go back, as tokens return to their origin. In each remaining cycle, a depth-first search
 /// chooses one edge that goes back.
-fn without_cycles(graph: &Graph) -> (Vec<Vec<usize>>, Vec<usize>) {
-    const NEW: u8 = 0;
-    const OPEN: u8 = 1;
-    const DONE: u8 = 2;
-    let count = graph.nodes.len();
-    let mut next = vec![Vec::new(); count];
-    let mut entered = vec![false; count];
+fn without_cycles(graph: &Graph) -> (Edges, Vec<NodeIndex<usize>>) {
     let cycle_of = cycles(graph);
-    for edge in graph.edges.iter().filter(|edge| edge.firm) {
-        let returns = graph.nodes[edge.to].first && cycle_of[edge.to].is_some_and(|c| cycle_of[edge.from] == Some(c));
-        if !returns {
-            next[edge.from].push(edge.to);
-            entered[edge.to] = true;
-        }
-    }
-    let mut roots: Vec<usize> = (0..count).collect();
-    roots.sort_by_key(|&node| (entered[node], !graph.nodes[node].first));
-    let mut state = vec![NEW; count];
-    let mut order = Vec::with_capacity(count);
-    let mut forward = vec![Vec::new(); count];
+    let returns =
+        |edge: &Edge| graph.nodes[edge.to].first && cycle_of[edge.to].is_some_and(|c| cycle_of[edge.from] == Some(c));
+    let edges = firm_edges(graph, |edge| !returns(edge));
+    let mut roots: Vec<_> = edges.node_indices().collect();
+    roots.sort_by_key(|&node| {
+        let is_entered = edges.neighbors_directed(node, Incoming).next().is_some();
+        (is_entered, !graph.nodes[node.index()].first)
+    });
+    let mut order = Vec::with_capacity(roots.len());
+    let mut walk = DfsPostOrder::empty(&edges);
     for root in roots {
-        if state[root] != NEW {
-            continue;
-        }
-        state[root] = OPEN;
-        let mut stack = vec![(root, 0)];
-        while let Some((node, at)) = stack.pop() {
-            let Some(&child) = next[node].get(at) else {
-                state[node] = DONE;
-                order.push(node);
-                continue;
-            };
-            stack.push((node, at + 1));
-            if state[child] != OPEN {
-                forward[node].push(child);
-            }
-            if state[child] == NEW {
-                state[child] = OPEN;
-                stack.push((child, 0));
-            }
+        walk.move_to(root);
+        while let Some(node) = walk.next(&edges) {
+            order.push(node);
         }
     }
     order.reverse();
+    let mut rank = vec![0; order.len()];
+    order.iter().enumerate().for_each(|(at, node)| rank[node.index()] = at);
+    let forward = firm_edges(graph, |edge| !returns(edge) && rank[edge.from] < rank[edge.to]);
     (forward, order)
+}
+
+/// All nodes of a graph, with the firm edges that `keep` selects.
+fn firm_edges(graph: &Graph, keep: impl Fn(&Edge) -> bool) -> Edges {
+    let mut edges = Edges::default();
+    graph.nodes.iter().for_each(|_| _ = edges.add_node(()));
+    let kept = graph.edges.iter().filter(|edge| edge.firm && keep(edge));
+    edges.extend_with_edges(kept.map(|edge| (edge.from, edge.to)));
+    edges
 }
 
 /// Per node the number of its strongly connected component. None if too many of the component's nodes of the first kind
 /// are start nodes, because then almost all edges of the component would go back.
 fn cycles(graph: &Graph) -> Vec<Option<usize>> {
-    let mut next = vec![Vec::new(); graph.nodes.len()];
-    graph.edges.iter().filter(|edge| edge.firm).for_each(|edge| next[edge.from].push(edge.to));
-    let found = components(next.len(), |v| next[v].len(), |v, k| next[v][k]);
-    let (mut firsts, mut kind) = (vec![0_u32; found.count], vec![0_u32; found.count]);
-    for (node, &component) in graph.nodes.iter().zip(&found.of) {
-        firsts[component as usize] += u32::from(node.first);
-        kind[component as usize] += u32::from(!node.second);
+    let mut cycle_of = vec![None; graph.nodes.len()];
+    for (number, component) in kosaraju_scc(&firm_edges(graph, |_| true)).into_iter().enumerate() {
+        let nodes = || component.iter().map(|node| &graph.nodes[node.index()]);
+        let firsts = nodes().filter(|node| node.first).count();
+        let of_first_kind = nodes().filter(|node| !node.second).count();
+        if firsts as f64 <= MOST_FIRSTS * of_first_kind as f64 {
+            component.iter().for_each(|node| cycle_of[node.index()] = Some(number));
+        }
     }
-    let counts = |c: usize| f64::from(firsts[c]) <= MOST_FIRSTS * f64::from(kind[c]);
-    found.of.into_iter().map(|c| Some(c as usize).filter(|&c| counts(c))).collect()
+    cycle_of
 }
 
 /// Moves each node, as far as its forward edges allow, to the column where the total length of its edges is minimal.
-fn shorten(graph: &Graph, forward: &[Vec<usize>], order: &[usize], column: &mut [i64]) {
-    let mut before = vec![Vec::new(); column.len()];
-    for (node, next) in forward.iter().enumerate() {
-        next.iter().for_each(|&next| before[next].push(node));
-    }
+fn shorten(graph: &Graph, forward: &Edges, order: &[NodeIndex<usize>], column: &mut [i64]) {
     let mut near = vec![Vec::new(); column.len()];
     for edge in &graph.edges {
         near[edge.from].push(edge.to);
@@ -103,18 +93,19 @@ fn shorten(graph: &Graph, forward: &[Vec<usize>], order: &[usize], column: &mut 
         let mut moved = false;
         for i in 0..order.len() {
             let node = if round % 2 == 0 { order[order.len() - 1 - i] } else { order[i] };
-            let mut around: Vec<i64> = near[node].iter().map(|&other| column[other]).collect();
+            let mut around: Vec<i64> = near[node.index()].iter().map(|&other| column[other]).collect();
             around.sort_unstable();
             let (Some(&least), Some(&most)) = (around.first(), around.last()) else { continue };
-            let low = before[node].iter().map(|&other| column[other] + 1).max().unwrap_or(least - 1);
-            let high = forward[node].iter().map(|&other| column[other] - 1).min().unwrap_or(most + 1);
+            let beside = |direction| forward.neighbors_directed(node, direction);
+            let low = beside(Incoming).map(|other| column[other.index()] + 1).max().unwrap_or(least - 1);
+            let high = beside(Outgoing).map(|other| column[other.index()] - 1).min().unwrap_or(most + 1);
             let middle = around[around.len() / 2];
             let length = |at: i64| around.iter().map(|other| (other - at).abs()).sum::<i64>();
             let choices = [low, high, middle - 1, middle + 1].into_iter().filter(|at| (low..=high).contains(at));
             if let Some(best) = choices.min_by_key(|&at| length(at))
-                && length(best) < length(column[node])
+                && length(best) < length(column[node.index()])
             {
-                column[node] = best;
+                column[node.index()] = best;
                 moved = true;
             }
         }

@@ -10,6 +10,8 @@ mod columns;
 mod heights;
 mod order;
 
+use petgraph::unionfind::UnionFind;
+
 use crate::net::Point;
 
 /// Half the width of a column, which edges pass in a straight line: the nodes, and room for arrow heads.
@@ -143,35 +145,22 @@ impl Graph {
 
     /// The connected components in the order of their first nodes, and the position of each node in its component.
     fn components(&self) -> (Vec<Part>, Vec<usize>) {
-        let mut near = vec![Vec::new(); self.nodes.len()];
-        for edge in &self.edges {
-            near[edge.from].push(edge.to);
-            near[edge.to].push(edge.from);
-        }
+        let mut sets = UnionFind::new(self.nodes.len());
+        self.edges.iter().for_each(|edge| _ = sets.union(edge.from, edge.to));
+        let root_of = sets.into_labeling();
         let mut part_of = vec![usize::MAX; self.nodes.len()];
         let mut parts: Vec<Part> = Vec::new();
-        for root in 0..self.nodes.len() {
-            if part_of[root] != usize::MAX {
-                continue;
-            }
-            part_of[root] = parts.len();
-            let mut stack = vec![root];
-            while let Some(node) = stack.pop() {
-                for &other in &near[node] {
-                    if part_of[other] == usize::MAX {
-                        part_of[other] = parts.len();
-                        stack.push(other);
-                    }
-                }
-            }
-            parts.push(Part::default());
-        }
         let mut place = Vec::with_capacity(self.nodes.len());
-        for (node, part) in part_of.iter().enumerate() {
+        for (node, &root) in root_of.iter().enumerate() {
+            let part = &mut part_of[root];
+            if *part == usize::MAX {
+                *part = parts.len();
+                parts.push(Part::default());
+            }
             place.push(parts[*part].nodes.len());
             parts[*part].nodes.push(node);
         }
-        self.edges.iter().enumerate().for_each(|(edge, e)| parts[part_of[e.from]].edges.push(edge));
+        self.edges.iter().enumerate().for_each(|(edge, e)| parts[part_of[root_of[e.from]]].edges.push(edge));
         (parts, place)
     }
 

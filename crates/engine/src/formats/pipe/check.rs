@@ -6,7 +6,8 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use tailspn_common::graph::topological_order;
+use petgraph::algo::toposort;
+use petgraph::graph::DiGraph;
 
 use crate::formats::pipe::finding::{PipeFinding, PipeVersion, Severity};
 use crate::formats::pipe::grammar;
@@ -389,17 +390,17 @@ fn shared_names(net: &Net) -> HashSet<String> {
 
 /// Returns true if a token can complete a cycle in zero time.
 fn immediate_cycle(net: &Net) -> bool {
-    let transitions = net.transitions().len();
-    let mut successors = vec![Vec::new(); transitions + net.places().len()];
-    for arc in net.arcs().iter().filter(|a| net.transition(a.transition).is_immediate()) {
-        let (place, transition) = (transitions + arc.place.index(), arc.transition.index());
+    let immediate = net.arcs().iter().filter(|arc| net.transition(arc.transition).is_immediate());
+    let edges = immediate.filter_map(|arc| {
+        let (place, transition) = (net.transitions().len() + arc.place.index(), arc.transition.index());
         match arc.kind {
-            ArcKind::Input => successors[place].push(transition),
-            ArcKind::Output => successors[transition].push(place),
-            ArcKind::Inhibitor | ArcKind::Test => {}
+            ArcKind::Input => Some((place, transition)),
+            ArcKind::Output => Some((transition, place)),
+            ArcKind::Inhibitor | ArcKind::Test => None,
         }
-    }
-    topological_order(&successors).is_err()
+    });
+    // `is_cyclic_directed` is recursive, and a net can be a long chain
+    toposort(&DiGraph::<(), (), usize>::from_edges(edges), None).is_err()
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
+use crate::solve::components::Components;
 use crate::solve::untimed::formula::{Formula, Node};
 use crate::solve::untimed::known::Known;
 use crate::solve::untimed::space::{MarkingGraph, Step, path};
-use tailspn_common::graph::components;
 
 /// A firing sequence from the initial marking that is evidence for a verdict. It ends at an operator that no single
 /// sequence can prove or refute: a true formula over all paths, or a false formula over some path.
@@ -135,7 +135,7 @@ impl Guide<'_> {
             }
             rows.push(row);
         }
-        let parts = components(rows.len(), |v| rows[v].len(), |v, k| rows[v][k] as usize).of;
+        let parts = Components::of_graph(rows.len(), |v| rows[v].len(), |v, k| rows[v][k] as usize).of;
         let is_end = |v: usize| {
             let own = |&w: &u32| parts[w as usize] == parts[v];
             self.graph.steps(states[v] as usize).is_empty() || rows[v].iter().any(own)

@@ -1,9 +1,9 @@
 //! Liveness, home states and recurrent classes of a net without time.
 
 use crate::compile::Program;
+use crate::solve::components::Components;
 use crate::solve::untimed::space::MarkingGraph;
 use crate::solve::verdict::{ClosedClass, Liveness, Verdicts};
-use tailspn_common::graph::components;
 
 impl MarkingGraph {
     /// Returns the verdicts on all markings; none if markings are missing.
@@ -13,9 +13,10 @@ impl MarkingGraph {
         if self.stopped.is_some() {
             return None;
         }
-        let found = components(self.states(), |v| self.steps(v).len(), |v, k| self.steps(v)[k].to as usize);
+        let found = Components::of_graph(self.states(), |v| self.steps(v).len(), |v, k| self.steps(v)[k].to as usize);
         let count = program.transitions();
-        let (mut fires, mut returns, mut terminal) = (vec![false; count], vec![false; count], vec![true; found.count]);
+        let (mut fires, mut returns, mut terminal) =
+            (vec![false; count], vec![false; count], vec![true; found.count()]);
         for state in 0..self.states() {
             let own = found.of[state];
             for step in self.steps(state) {
@@ -25,9 +26,8 @@ impl MarkingGraph {
                 terminal[own as usize] &= stays;
             }
         }
-        let (members, starts) = found.members();
-        let states = |component: usize| &members[starts[component] as usize..starts[component + 1] as usize];
-        let mut recurrent: Vec<&[u32]> = (0..found.count).filter(|&c| terminal[c]).map(states).collect();
+        let closed = (0..found.count()).filter(|&component| terminal[component]);
+        let mut recurrent: Vec<&[u32]> = closed.map(|component| found.states.row(component)).collect();
         recurrent.sort_unstable_by_key(|states| states[0]);
         let lost = self.lost(&recurrent, count);
         let judged = (0..count).map(|t| match lost[t] {
@@ -38,7 +38,7 @@ impl MarkingGraph {
         });
         let class = |states: &&[u32]| ClosedClass { first: states[0], states: states.len() as u32 };
         Some(Verdicts {
-            reversible: found.count == 1,
+            reversible: found.count() == 1,
             liveness: judged.collect(),
             recurrent: recurrent.iter().map(class).collect(),
             lost,

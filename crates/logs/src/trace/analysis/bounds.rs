@@ -1,8 +1,10 @@
 //! Lower bounds of an application's time, given the times of its tasks.
 
-use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
 
-use std::collections::HashMap;
+use petgraph::graphmap::DiGraphMap;
+use petgraph::visit::DfsPostOrder;
+use serde::{Deserialize, Serialize};
 
 use crate::trace::analysis::slots::{Slots, slots_of};
 use crate::trace::attempt::Attempt;
@@ -141,7 +143,7 @@ fn idle(own: &Own<'_>, start: Moment, end: Moment) -> f64 {
 
 /// Returns the longest chain of stages within jobs, and of jobs that were submitted after other jobs had ended.
 fn critical_path(trace: &JobTrace, own: &Own<'_>) -> f64 {
-    let mut parents: HashMap<u32, &[u32]> = HashMap::new();
+    let mut parents: BTreeMap<u32, &[u32]> = BTreeMap::new();
     let mut stage_ends: HashMap<u32, Moment> = HashMap::new();
     for (&id, stage) in own.stages.iter().filter_map(|id| Some((id, trace.stage(*id)?))) {
         if let Some(found) = &stage.parents {
@@ -173,24 +175,19 @@ fn critical_path(trace: &JobTrace, own: &Own<'_>) -> f64 {
 
 /// Returns the length of the longest chain of stages that ends in each stage. A stage that waits for itself,
 /// which is impossible in a valid log, counts once.
-fn chain_lengths(lengths: &HashMap<u32, f64>, parents: &HashMap<u32, &[u32]>) -> HashMap<u32, f64> {
+fn chain_lengths(lengths: &HashMap<u32, f64>, parents: &BTreeMap<u32, &[u32]>) -> HashMap<u32, f64> {
+    let waits = parents.iter().flat_map(|(&stage, before)| before.iter().map(move |&parent| (stage, parent)));
+    let graph = DiGraphMap::<u32, ()>::from_edges(waits);
     let mut ends: HashMap<u32, f64> = HashMap::new();
     let mut numbers: Vec<u32> = lengths.keys().copied().collect();
     numbers.sort_unstable();
-    // an explicit stack: chains of iterative jobs are long
-    let mut open: Vec<(u32, bool)> = Vec::new();
-    let mut entered = std::collections::HashSet::new();
+    let mut walk = DfsPostOrder::empty(&graph);
     for number in numbers {
-        open.push((number, false));
-        while let Some((number, are_parents_done)) = open.pop() {
-            let before = parents.get(&number).copied().unwrap_or(&[]);
-            if are_parents_done {
-                let longest = before.iter().filter_map(|parent| ends.get(parent)).copied().fold(0.0, f64::max);
-                ends.insert(number, longest + lengths.get(&number).copied().unwrap_or(0.0));
-            } else if entered.insert(number) {
-                open.push((number, true));
-                open.extend(before.iter().map(|&parent| (parent, false)));
-            }
+        walk.move_to(number);
+        // parents come first
+        while let Some(number) = walk.next(&graph) {
+            let longest = graph.neighbors(number).filter_map(|parent| ends.get(&parent)).copied().fold(0.0, f64::max);
+            ends.insert(number, longest + lengths.get(&number).copied().unwrap_or(0.0));
         }
     }
     ends
@@ -221,11 +218,11 @@ mod tests {
     fn chains_of_stages_by_hand() {
         let lengths = HashMap::from([(0, 1.0), (1, 2.0), (2, 4.0), (3, 8.0)]);
         // 0 and 1 before 2; 3 alone
-        let parents: HashMap<u32, &[u32]> = HashMap::from([(2, &[0, 1][..]), (0, &[][..])]);
+        let parents: BTreeMap<u32, &[u32]> = BTreeMap::from([(2, &[0, 1][..]), (0, &[][..])]);
         let ends = chain_lengths(&lengths, &parents);
         assert_eq!((ends[&0], ends[&1], ends[&2], ends[&3]), (1.0, 2.0, 6.0, 8.0));
         // a cycle ends
-        let circle: HashMap<u32, &[u32]> = HashMap::from([(0, &[1][..]), (1, &[0][..])]);
+        let circle: BTreeMap<u32, &[u32]> = BTreeMap::from([(0, &[1][..]), (1, &[0][..])]);
         assert!(chain_lengths(&lengths, &circle)[&0] <= 4.0);
     }
 }
