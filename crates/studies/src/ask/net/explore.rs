@@ -9,8 +9,8 @@ use crate::compile::{Program, compile};
 use crate::net::Net;
 use crate::semantics::Fault;
 use crate::solve::{
-    Checked, Checker, Coverability, ExploreError, Formula, Ignored, MarkingGraph, Priorities, Unbounded,
-    coverability, explore_untimed,
+    Checked, Checker, Coverability, ExploreError, Formula, Ignored, MarkingGraph, Priorities, Unbounded, coverability,
+    explore_untimed,
 };
 use crate::watch::Watch;
 

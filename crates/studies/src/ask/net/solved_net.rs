@@ -6,9 +6,7 @@ use crate::ask::net::names::Subject;
 use crate::ask::net::solved::{Hidden, SolveReport, solve_report};
 use crate::compile::Program;
 use crate::net::Net;
-use crate::solve::{
-    Coverability, Expanded, ExploreError, GridSettings, StateSpace, Unbounded, Verdicts, coverability,
-};
+use crate::solve::{Coverability, Expanded, ExploreError, GridSettings, StateSpace, Unbounded, Verdicts, coverability};
 
 /// Maximum number of markings of a coverability graph.
 pub(super) const MOST_COVERED: usize = 20_000;
