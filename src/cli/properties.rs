@@ -24,8 +24,9 @@ pub(super) fn ask<'a>(
 ) -> Result<Asked<'a>, Failure> {
     let asked = chosen(&loaded.properties, &args.property)?;
     catch_interrupt(terminal);
-    let report = answer_properties(&loaded.net, &asked, &limited(args.max_states, args.max_memory, watch.left()), watch)
-        .map_err(states_failure)?;
+    let report =
+        answer_properties(&loaded.net, &asked, &limited(args.max_states, args.max_memory, watch.left()), watch)
+            .map_err(states_failure)?;
     let failure = without_answer(&report);
     Ok(Asked::from(Answer::new(report)).failing(failure))
 }
