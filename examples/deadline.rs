@@ -26,7 +26,7 @@ measure = "p95"
 deadline_s = 120
 confidence = 0.99
 indifference = 0
-most_replications = 100000
+max_replications = 100000
 cost = "reduces"
 [[axis]]
 key = "job.reduces"

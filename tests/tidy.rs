@@ -195,16 +195,10 @@ fn every_public_item_is_used() {
     assert_none(&items::unused(&product(), &others, &pages));
 }
 
-/// A file of each circle that stays; ARCHITECTURE.md says why.
-const CIRCLES: [&str; 0] = [];
-
 #[test]
 fn no_circle_between_files_of_a_crate() {
     let sources = product();
-    let circles = CODE.iter().flat_map(|folder| {
-        let circles = circles::Crate::of(folder, &sources).circles();
-        circles.into_iter().filter(|circle| !CIRCLES.iter().any(|file| circle.contains(&format!("  {file} "))))
-    });
+    let circles = CODE.iter().flat_map(|folder| circles::Crate::of(folder, &sources).circles());
     assert_none(&circles.collect::<Vec<_>>());
 }
 
@@ -311,6 +305,44 @@ fn no_crate_is_forgotten() {
     let folders = crates.map(|entry| format!("crates/{}/src", entry.unwrap().file_name().to_string_lossy()));
     let missing: Vec<_> = folders.filter(|folder| !CODE.contains(&&folder[..])).collect();
     assert_none(&missing);
+}
+
+/// The words in backticks of a cell of a table.
+fn words(cell: &str) -> BTreeSet<&str> {
+    cell.split('`').skip(1).step_by(2).collect()
+}
+
+/// The crates, public modules and imports in ARCHITECTURE.md are those of the code.
+#[test]
+fn the_table_of_crates_is_true() {
+    let page = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let rows: Vec<Vec<&str>> =
+        page.lines().filter(|line| line.starts_with("| `")).map(|l| l.split('|').collect()).collect();
+    let mut wrong = Vec::new();
+    for folder in CODE.iter().filter_map(|code| code.strip_suffix("/src")) {
+        let Some(row) = rows.iter().find(|row| row[2].trim() == format!("`{folder}`")) else {
+            // not on crates.io, so the page describes them in a sentence
+            if !page.contains(&format!("`{folder}`")) {
+                wrong.push(format!("{folder} is missing"));
+            }
+            continue;
+        };
+        let manifest = fs::read_to_string(root().join(folder).join("Cargo.toml")).unwrap();
+        let dependencies = manifest.split("\n[dependencies]\n").nth(1).unwrap_or("").split("\n[").next().unwrap();
+        let names = dependencies.lines().filter_map(|line| line.strip_prefix("tailspn-"));
+        let imports: BTreeSet<&str> = names.map(|name| name.split(['.', ' ']).next().unwrap()).collect();
+        let stated = row[4].split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+        if imports != stated {
+            wrong.push(format!("{folder} imports {imports:?}, not {stated:?}"));
+        }
+        let library = fs::read_to_string(root().join(folder).join("src/lib.rs")).unwrap();
+        let public = library.lines().filter_map(|line| line.strip_prefix("pub mod ")?.strip_suffix(';'));
+        let modules: BTreeSet<&str> = public.collect();
+        if !row[3].contains("WGSL") && modules != words(row[3]) {
+            wrong.push(format!("{folder} has the modules {modules:?}, not {:?}", words(row[3])));
+        }
+    }
+    assert_none(&wrong);
 }
 
 /// The name of a type that a line declares, in public.

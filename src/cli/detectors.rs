@@ -143,7 +143,7 @@ fn policies(
     terminal: &Terminal,
 ) -> Result<Vec<PolicyPlan>, Failure> {
     let policies = match &args.policies {
-        Some(path) => PlanText::read(&path.as_path().into(), terminal)?.policies(terminal)?,
+        Some(path) => PlanText::read(&path.as_path().into(), terminal)?.policies()?,
         None => {
             let jobs: Vec<&JobTrace> = runs.iter().map(|(trace, _)| trace).collect();
             usual_policies_of(&jobs)

@@ -49,9 +49,6 @@ impl Ask for FitArgs {
     }
 
     fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
-        if !self.beside.is_empty() {
-            terminal.tell("warning: `--beside` is now `--alongside`; the old name will be removed in the next release");
-        }
         let answer = Answer::of_fit(&model(self, terminal)?, self.level).map_err(Failure::internal)?;
         let plan = answer.plan.clone().unwrap_or_default();
         let asked = Asked::from(answer);
@@ -88,7 +85,7 @@ fn model(args: &FitArgs, terminal: &Terminal) -> Result<FittedModel, Failure> {
     if interrupted() {
         return Err(Failure::stopped());
     }
-    fit.check(!confs.is_empty(), args.others().next().is_some())?;
+    fit.check(!confs.is_empty(), !args.alongside.is_empty())?;
     match &confs[..] {
         [] => {}
         [path] => {
@@ -97,7 +94,7 @@ fn model(args: &FitArgs, terminal: &Terminal) -> Result<FittedModel, Failure> {
         }
         _ => return Err(usage(format!("{} configurations for one plan; pass only one configuration", confs.len()))),
     }
-    for path in args.others() {
+    for path in &args.alongside {
         // `--app` refers to the logs of the job
         let trace = load(path, &ReadOptions { application: None, ..(&args.limits).into() }, terminal)?;
         tell_warnings(&trace, terminal);

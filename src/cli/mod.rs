@@ -2,6 +2,20 @@
 //!
 //! Data goes to standard output, everything else to standard error; the exit code shows how a command ended
 //! (docs/exit-codes.md).
+//!
+//! | question | file |
+//! |---|---|
+//! | a command | a file with its name; its options in `args` |
+//! | what happens before and after a command's question | `frame` |
+//! | what a command reads: files, or objects of the calling program | `input`, `load`, `plan`, `trace` |
+//! | which command takes which kind of file | `kinds` |
+//! | files that commands write, and pictures | `files`, `pictures` |
+//! | problems, warnings and advice on the terminal | `notes`, `output` |
+//! | progress, limits of wall time, Ctrl-C and SIGTERM | `watch`, `signals`, `preparation` |
+//! | a shard of a command, and merging | `part` |
+//! | a command that Python runs in process | `call` |
+//! | help, man pages, completions | `args/help`, `shell` |
+//! | the local page | `serve` |
 
 mod args;
 #[cfg(feature = "gpu")]

@@ -39,7 +39,7 @@ impl Ask for OptimizeArgs {
             (Some(Optimized::Logs), _) => size(plan_of(&fit_args(self), terminal)?, None, self, terminal)?,
             (Some(Optimized::Job), [path]) => {
                 let text = PlanText::read(path, terminal)?;
-                size(text.job(terminal)?, Some(&text), self, terminal)?
+                size(text.job()?, Some(&text), self, terminal)?
             }
             (_, [path]) => search(path, self, terminal)?,
             (_, several) => {
@@ -100,7 +100,7 @@ fn search(path: &Input, args: &OptimizeArgs, terminal: &Terminal) -> Result<Answ
         ));
     }
     let text = PlanText::read(path, terminal)?;
-    let mut plan = text.plan(OptimizePlan::read, &keys_of("optimize"), terminal)?;
+    let mut plan = text.plan(OptimizePlan::from_toml, &keys_of("optimize"))?;
     if let Some(measure) = measure(args) {
         plan.optimize.measure = measure.name();
     }

@@ -2,9 +2,7 @@
 
 use tailspn::StudyError;
 use tailspn::cluster::PolicyPlan;
-use tailspn::plan::{
-    JobPlan, Loaded, PlanError, PlanOption, PlanProblem, PlanWarning, Planning as _, ProblemKind, Work,
-};
+use tailspn::plan::{JobPlan, PlanError, PlanOption, PlanProblem, Planning as _, ProblemKind};
 
 use crate::cli::exit::Exit;
 use crate::cli::input::Input;
@@ -49,13 +47,13 @@ impl PlanText {
     }
 
     /// Parses the plan of a job. If no section of the plan determines the kind of work, it is the default job with these keys, for every command.
-    pub(crate) fn job(&self, terminal: &Terminal) -> Result<JobPlan, Failure> {
-        self.plan(|text| JobPlan::read(text, Work::MapReduce), &keys_of("estimate"), terminal)
+    pub(crate) fn job(&self) -> Result<JobPlan, Failure> {
+        self.plan(JobPlan::from_toml, &keys_of("estimate"))
     }
 
     /// Returns the policies of the plan of a job, which must have some.
-    pub(crate) fn policies(&self, terminal: &Terminal) -> Result<Vec<PolicyPlan>, Failure> {
-        let job = self.job(terminal)?;
+    pub(crate) fn policies(&self) -> Result<Vec<PolicyPlan>, Failure> {
+        let job = self.job()?;
         let table = self.text.parse::<toml::Table>().unwrap_or_default();
         if !["policy", "speculation"].into_iter().any(|section| table.contains_key(section)) {
             let message = format!("`{}` has no policies", self.source.name());
@@ -66,15 +64,8 @@ impl PlanText {
     }
 
     /// Parses the plan with `read`; `help` points to documentation if a key is wrong.
-    pub(crate) fn plan<P>(
-        &self,
-        read: impl Fn(&str) -> Result<Loaded<P>, PlanError>,
-        help: &str,
-        terminal: &Terminal,
-    ) -> Result<P, Failure> {
-        let loaded = read(&self.text).map_err(|error| refused(&self.source, error, help))?;
-        terminal.warnings(&old_names(&self.source, &loaded.warnings));
-        Ok(loaded.plan)
+    pub(crate) fn plan<P>(&self, read: impl Fn(&str) -> Result<P, PlanError>, help: &str) -> Result<P, Failure> {
+        read(&self.text).map_err(|error| refused(&self.source, error, help))
     }
 }
 
@@ -88,20 +79,15 @@ pub(crate) fn empty_plan(name: &str) -> String {
     format!("warning: `{name}` is empty, so every key has its default; it may be the wrong file")
 }
 
-/// Returns a note on each old name of a key, with the position.
-pub(crate) fn old_names(source: &Source, warnings: &[PlanWarning]) -> Vec<Note> {
-    warnings.iter().map(|old| Note::warning(old.to_string()).at(source, old.span.clone())).collect()
-}
-
 /// Reads the plan of a job, and applies options; without a plan, the default job.
 pub(crate) fn read_job(plan: Option<&Input>, options: &[PlanOption], terminal: &Terminal) -> Result<JobPlan, Failure> {
     let text = plan.map(|plan| PlanText::read(plan, terminal)).transpose()?;
-    job_of(text.as_ref(), options, terminal)
+    job_of(text.as_ref(), options)
 }
 
 /// Parses the plan of a job, and applies options; without a text, the default job.
-pub(crate) fn job_of(text: Option<&PlanText>, options: &[PlanOption], terminal: &Terminal) -> Result<JobPlan, Failure> {
-    let plan = text.map_or_else(|| Ok(JobPlan::default()), |text| text.job(terminal))?;
+pub(crate) fn job_of(text: Option<&PlanText>, options: &[PlanOption]) -> Result<JobPlan, Failure> {
+    let plan = text.map_or_else(|| Ok(JobPlan::default()), PlanText::job)?;
     plan.with_all(options).plan().map_err(|error| options_refused(&error))
 }
 

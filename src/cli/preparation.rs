@@ -1,4 +1,5 @@
-//! The time before a run, in which a net is read, folded and compiled.
+//! The time before a run, in which a net is read, folded and compiled. A limit of wall time that is reached here ends the
+//! process, because nothing has been computed; while a run computes, `watch` stops it.
 
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;

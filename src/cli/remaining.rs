@@ -60,7 +60,7 @@ fn read_plan(args: &RemainingArgs, terminal: &Terminal) -> Result<Option<StagePl
     let plan = if path.is_dir() || FileKind::of(path).is_some_and(FileKind::is_log) {
         plan_of(&FitArgs::of_logs(vec![path.clone()], &args.limits), terminal)?
     } else {
-        PlanText::read(&path.as_path().into(), terminal)?.job(terminal)?
+        PlanText::read(&path.as_path().into(), terminal)?.job()?
     };
     match plan {
         JobPlan::Stages(plan) => Ok(Some(*plan)),

@@ -96,7 +96,7 @@ fn read(args: &SensitivityArgs, terminal: &Terminal) -> Result<(Sensitivity, Pla
     if args.until.is_some() {
         return Err(Failure::plain(Exit::Usage, "`--until` applies to nets; a plan states its goal as `sweep.until`"));
     }
-    let plan = text.plan(SweepPlan::read, &keys_of("sensitivity"), terminal)?;
+    let plan = text.plan(SweepPlan::from_toml, &keys_of("sensitivity"))?;
     let study = Sensitivity::planned(plan, path.folder(), &args.planned.options());
     Ok((study.map_err(|error| study_failure(error, &text))?, text))
 }

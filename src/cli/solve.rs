@@ -26,9 +26,6 @@ impl Ask for SolveArgs {
 
     /// Solves the net.
     fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
-        if self.goal.is_some() {
-            terminal.tell("warning: `--goal` is now `--until`; the old name will be removed in the next release");
-        }
         let progress = Progress::new(terminal.shows_progress(), "states");
         let watch = TimeLimit::new(&progress, self.max_time);
         let preparation = Preparation::begin(self.max_time, terminal);

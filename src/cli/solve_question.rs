@@ -10,11 +10,11 @@ use crate::cli::question::{condition, expression, late_dead_marking, rewards, sa
 
 /// Parses the question about a net.
 pub(super) fn net_question(net: &Net, args: &SolveArgs) -> Result<Question, Failure> {
-    let late = late_dead_marking(&args.before).filter(|_| args.until() == Some("dead"));
+    let late = late_dead_marking(&args.before).filter(|_| args.until.as_deref() == Some("dead"));
     let twice = same_names("reward", &args.reward).chain(same_names("measure", &args.measure)).next();
     late.or(twice).map_or(Ok(()), |note| Err(Failure::new(Exit::Usage, note)))?;
     let rewards = rewards(net, &args.reward, &args.impulse)?;
-    let goal = match args.until() {
+    let goal = match args.until.as_deref() {
         None => Goal::Horizon,
         Some("dead") => Goal::Dead,
         Some(goal) => Goal::Marking(condition(net, "--until", goal)?),

@@ -24,15 +24,11 @@ use crate::cli::watch::catch_interrupt;
 pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let format = format_of(&args.output, "")?;
     may_write(&args.output, args.force)?;
-    if args.plan_option.is_some() {
-        terminal.tell("warning: `--plan` is now an argument without a name, as in `spn-gc PLAN -o FILE`; the option will be removed in the next release");
-    }
-    let text =
-        args.plan.as_ref().or(args.plan_option.as_ref()).map(|plan| PlanText::read(plan, terminal)).transpose()?;
+    let text = args.plan.as_ref().map(|plan| PlanText::read(plan, terminal)).transpose()?;
     let options = &args.planned;
     let slots = options.job.slots || options.job.map_slots.is_some() || options.job.reduce_slots.is_some();
     let slots = slots || text.as_ref().is_some_and(|text| text.states("model", "slots"));
-    let [places, transitions, arcs] = match job_of(text.as_ref(), &options.options(), terminal)? {
+    let [places, transitions, arcs] = match job_of(text.as_ref(), &options.options())? {
         JobPlan::Stages(plan) => write(&stages(&plan, args, terminal)?, format, args, terminal)?,
         JobPlan::MapReduce(mut plan) => {
             apply(args, &mut plan);

@@ -8,7 +8,7 @@ use crate::cli::exit::Exit;
 use crate::cli::load::{net_warnings, refused_net, unreadable};
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
-use crate::cli::plan::{PlanText, empty_plan, keys_of, not_text, old_names, options_refused, refused};
+use crate::cli::plan::{PlanText, empty_plan, keys_of, not_text, options_refused, refused};
 use crate::cli::question::expression;
 
 /// Prints warnings about the files of a study.
@@ -19,9 +19,6 @@ pub(crate) fn tell_warnings(warnings: &[LoadWarning], subject: &Subject, termina
             LoadWarning::Net { path, text, warnings } => {
                 let source = Source::new(path.display().to_string(), text.as_str());
                 terminal.brief_warnings(&net_warnings(&source, warnings));
-            }
-            LoadWarning::Renamed { path, text, warnings } => {
-                terminal.warnings(&old_names(&Source::new(path.display().to_string(), text.as_str()), warnings));
             }
             _ => {}
         }

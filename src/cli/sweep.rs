@@ -43,7 +43,7 @@ impl Ask for SweepArgs {
         let started = Instant::now();
         let Some(path) = &self.plan else { return Err(Failure::plain(Exit::Usage, "no plan is given")) };
         let text = PlanText::read(path, terminal)?;
-        let mut plan = text.plan(SweepPlan::read, &keys_of("sweep"), terminal)?;
+        let mut plan = text.plan(SweepPlan::from_toml, &keys_of("sweep"))?;
         apply(self, &mut plan);
         let failed = |error| study_failure(error, &text);
         let sweep = Sweep::planned(plan, path.folder(), &self.planned.options());

@@ -58,7 +58,7 @@ pub(crate) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<Exit, Failure
 /// Reads the model from a file.
 pub(super) fn model_in(path: &Path, terminal: &Terminal) -> Result<Model, Failure> {
     let help = "create a model with `tailspn watch --learn HIST -o MODEL.toml`";
-    PlanText::read(&path.into(), terminal)?.plan(Model::read, help, terminal)
+    PlanText::read(&path.into(), terminal)?.plan(Model::from_toml, help)
 }
 
 /// Returns the settings for the arguments.

@@ -110,7 +110,7 @@ fn refuse_options(args: &WhatIfArgs, is_log: bool) -> Result<(), Failure> {
 
 /// The plan in a file; the default job without a file.
 fn read(plan: Option<&Input>, terminal: &Terminal) -> Result<JobPlan, Failure> {
-    plan.map_or_else(|| Ok(JobPlan::default()), |plan| PlanText::read(plan, terminal)?.job(terminal))
+    plan.map_or_else(|| Ok(JobPlan::default()), |plan| PlanText::read(plan, terminal)?.job())
 }
 
 fn of_plan(args: &WhatIfArgs, terminal: &Terminal) -> Result<(WhatIf, OwnRun), Failure> {
@@ -130,7 +130,7 @@ fn of_log(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<WhatIf, 
     };
     let mut study = WhatIf::of_log(&trace).map_err(failure)?;
     if let Some(path) = &args.policies {
-        study.policies = PlanText::read(&path.as_path().into(), terminal)?.policies(terminal)?;
+        study.policies = PlanText::read(&path.as_path().into(), terminal)?.policies()?;
     }
     Ok(study)
 }

@@ -341,7 +341,7 @@ fn estimates_the_default_job() {
 
 #[test]
 fn estimates_by_formula() {
-    assert_shown!(shown(&["estimate", "models/mapreduce/all-at-once.toml", "--method=analytic"]));
+    assert_shown!(shown(&["estimate", "models/mapreduce/all-at-once.toml", "--method=exact"]));
 }
 
 #[test]
@@ -469,7 +469,7 @@ fn files_of_spn_gc_have_the_bytes_of_its_standard_output() {
     let net = folder.path().join("net.xml").to_str().unwrap().to_owned();
     let fixed = folder.path().join("fixed.toml").to_str().unwrap().to_owned();
     std::fs::write(&fixed, "[model.distribution]\nread = \"deterministic\"\n").unwrap();
-    for options in [&[][..], &["--slots"], &["--stragglers=0.1:3"], &["--slots", "--plan", &fixed]] {
+    for options in [&[][..], &["--slots"], &["--stragglers=0.1:3"], &["--slots", &fixed]] {
         let args = [&["spn-gc", "--maps=1200", "--reduces=3"], options].concat();
         let shown = tool(&[&args[..], &["-o", "-"]].concat()).output().unwrap();
         let filed = tool(&[&args[..], &["-o", &net, "--force"]].concat()).output().unwrap();

@@ -64,7 +64,7 @@ fn bad_values_of_a_plan() {
 
 #[test]
 fn a_plan_without_a_formula() {
-    assert_shown!(shown(&["estimate", "tests/data/cli/lognormal-plan.toml", "--method=analytic"]));
+    assert_shown!(shown(&["estimate", "tests/data/cli/lognormal-plan.toml", "--method=exact"]));
 }
 
 #[test]

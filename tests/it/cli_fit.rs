@@ -194,18 +194,18 @@ fn the_net_of_a_plan_of_stages_is_one_like_any_other() {
     assert!((solved(&net) - 2.75).abs() < 1e-9, "{}", solved(&net));
     // at twice the input six tasks: 5/2 + 1, then as before
     let larger = file("larger.xml");
-    shown(&["spn-gc", "--plan", &plan, "--input-size", "60M", "-o", &larger]);
+    shown(&["spn-gc", &plan, "--input-size", "60M", "-o", &larger]);
     assert!((solved(&larger) - 4.25).abs() < 1e-9, "{}", solved(&larger));
     // with Erlang tasks the exact mean is within the simulation's interval of five standard errors
     std::fs::write(&plan, STAGES.replace("\"LAW\"", "{ erlang = 2 }")).unwrap();
     let erlang = file("erlang.xml");
-    shown(&["spn-gc", "--plan", &plan, "-o", &erlang]);
+    shown(&["spn-gc", &plan, "-o", &erlang]);
     let output = tool(&["estimate", &plan, "--reps", "40000", "--json"]).output().unwrap();
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let (mean, high) = (json["usual_mean"]["value"].as_f64().unwrap(), json["usual_mean"]["high"].as_f64().unwrap());
     let error = (high - mean) / 1.96;
     assert!((mean - solved(&erlang)).abs() < 5.0 * error && error < 0.002 * mean, "{mean} {error} {}", solved(&erlang));
-    let refused = shown(&["spn-gc", "--plan", &plan, "--maps", "3", "-o", &file("no.xml")]);
+    let refused = shown(&["spn-gc", &plan, "--maps", "3", "-o", &file("no.xml")]);
     assert!(refused.starts_with("exit 2") && refused.contains("--maps"), "{refused}");
     let refused = shown(&["spn-gc", "--executors", "3", "-o", &file("no.xml")]);
     assert!(refused.starts_with("exit 2"), "{refused}");

@@ -1,4 +1,4 @@
-//! One job plan for all commands: what each command makes of it, and old names.
+//! One job plan for all commands: what each command makes of it.
 
 use crate::cli::shown;
 use crate::cli_sweep::{Folder, job, json, number, with_error};
@@ -89,34 +89,4 @@ fn a_plan_of_tasks_is_refused_by_commands_that_need_a_net() {
         );
         assert!(flat.contains("use `tailspn whatif PLAN`"), "{text}");
     }
-}
-
-#[test]
-fn old_names_are_read_with_a_warning_that_names_the_line() {
-    let old = "[[cluster.nodes]]\ncount = 3\nactive = 2\n[[job]]\nmaps = 8\nreduces = 0\nslow_start = 0.5\n";
-    let new = "[[cluster.node]]\ncount = 3\nactive_cores = 2\n[[job]]\nmaps = 8\nreduces = 0\nslowstart = 0.5\n";
-    let folder = Folder::new(&[("old.toml", old), ("new.toml", new)]);
-    let run = |name: &str| json(&["whatif", &folder.at(name), "--reps", "10", "--json"])["policies"].clone();
-    assert_eq!(run("old.toml"), run("new.toml"));
-    let text = shown(&["whatif", &folder.at("old.toml"), "--reps", "10"]).replace("\n  │ ", " ");
-    for warning in [
-        "`cluster.nodes` is now `[[cluster.node]]` (line 1); the old name is accepted until 0.3",
-        "`cluster.node[0].active` is now `cluster.node[0].active_cores` (line 3)",
-        "`job[0].slow_start` is now `job[0].slowstart` (line 7)",
-    ] {
-        assert!(text.contains(warning), "{warning}: {text}");
-    }
-    assert!(!shown(&["whatif", &folder.at("new.toml"), "--reps", "10"]).contains("is now"));
-}
-
-#[test]
-fn axes_may_have_old_names_too() {
-    let sweep = |key: &str| {
-        format!("[sweep]\nreplications = 50\n[[axis]]\nkey = \"{key}\"\nname = \"gpu\"\nvalues = [\"deterministic\"]\n")
-    };
-    let folder = Folder::new(&[("old.toml", &sweep("model.law.gpu")), ("new.toml", &sweep("model.distribution.gpu"))]);
-    let points = |name: &str| json(&["sweep", &folder.at(name), "--json"])["points"].clone();
-    assert_eq!(points("old.toml"), points("new.toml"));
-    let text = shown(&["sweep", &folder.at("old.toml")]).replace("\n  │ ", " ");
-    assert!(text.contains("`model.law.gpu` is now `model.distribution.gpu` (line 4)"), "{text}");
 }

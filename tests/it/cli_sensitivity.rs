@@ -246,7 +246,7 @@ fn derivatives_of_a_probability_agree_with_differences_of_exact_answers() {
 fn transitions_of_a_schedule_are_ranked_by_their_means() {
     let folder = Folder::new(&[("job.toml", CHAIN)]);
     let net = folder.at("net.xml");
-    data(&["spn-gc", "--plan", &folder.at("job.toml"), "-o", &net]);
+    data(&["spn-gc", &folder.at("job.toml"), "-o", &net]);
     let found = json(&["sensitivity", &net, "--json"]);
     assert_eq!(found["estimator"], "infinitesimal perturbation analysis");
     let knobs = found["knobs"].as_array().unwrap();

@@ -106,7 +106,7 @@ fn job(folder: &Path, name: &str, plan: &str, args: &[&str]) -> String {
     let (plan_file, net) = (folder.join(format!("{name}.toml")), folder.join(format!("{name}.xml")));
     std::fs::write(&plan_file, plan).unwrap();
     let net = net.to_string_lossy().into_owned();
-    let options = ["spn-gc", "-q", "--plan", &plan_file.to_string_lossy(), "-o", &net];
+    let options = ["spn-gc", "-q", &plan_file.to_string_lossy(), "-o", &net];
     data(&[&options[..], args].concat());
     net
 }

@@ -123,7 +123,7 @@ fn a_what_if_gives_the_numbers_of_the_command() {
             Some("gz") => WhatIf::of_log(&trace::read(&path, &ReadOptions::default(), &Unwatched).unwrap()).unwrap(),
             _ => {
                 let text = std::fs::read_to_string(&path).unwrap();
-                WhatIf::of_plan(JobPlan::read(&text, Work::Tasks).unwrap().plan).unwrap()
+                WhatIf::of_plan(JobPlan::read(&text, Work::Tasks).unwrap()).unwrap()
             }
         };
         let study = study.replications(70).seed(5);
@@ -146,7 +146,7 @@ fn a_what_if_gives_the_numbers_of_the_command() {
 
 #[test]
 fn a_search_gives_the_numbers_of_the_command() {
-    let text = "optimize.base = \"job.toml\"\noptimize.measure = \"mean\"\noptimize.deadline_s = 40\noptimize.cost = \"20 - speed\"\n\
+    let text = "sweep.base = \"job.toml\"\noptimize.measure = \"mean\"\noptimize.deadline_s = 40\noptimize.cost = \"20 - speed\"\n\
                 [[axis]]\nkey = \"phases.means_s[8]\"\nname = \"speed\"\nvalues = [1.0, 3.0, 6.0, 9.0]\n";
     let (_files, folder) = folder(&[("job.toml", JOB), ("search.toml", text)]);
     let plan = folder.join("search.toml");

@@ -1,4 +1,7 @@
 //! Kinds of errors, and the advice that belongs to each: the same for the tool, a page, Python and Rust.
+//!
+//! Each error implements [`Explain`] in its own file. In the tool, `Failure::of` (`src/cli/notes.rs`) makes it a message and
+//! an exit code; in `serve`, `Refusal::of` (`src/cli/serve/reply.rs`) makes it an answer to a request.
 
 use std::borrow::Cow;
 use std::error::Error;

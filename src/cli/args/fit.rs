@@ -40,9 +40,6 @@ pub(crate) struct FitArgs {
     /// only to fit the slowdown of executors that share a host; may be repeated
     #[arg(long, value_name = "LOG", help_heading = "Question")]
     pub(crate) alongside: Vec<PathBuf>,
-    /// Old name of --alongside
-    #[arg(long, value_name = "LOG", hide = true)]
-    pub(crate) beside: Vec<PathBuf>,
     /// Plan to write; `-` is standard output, with the table on standard error
     #[arg(short, long, value_name = "PLAN.toml")]
     pub(crate) output: Option<PathBuf>,
@@ -72,7 +69,6 @@ impl FitArgs {
         Self {
             logs,
             alongside: Vec::new(),
-            beside: Vec::new(),
             output: None,
             force: false,
             input_size: Vec::new(),
@@ -81,10 +77,5 @@ impl FitArgs {
             limits: limits.clone(),
             print: PrintArgs::default(),
         }
-    }
-
-    /// Returns the logs of other programs.
-    pub(crate) fn others(&self) -> impl Iterator<Item = &PathBuf> {
-        self.alongside.iter().chain(&self.beside)
     }
 }

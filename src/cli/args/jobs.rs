@@ -40,9 +40,6 @@ pub(crate) struct SpnGcArgs {
     /// Plan of the job; without one, the default job
     #[arg(value_hint = ValueHint::AnyPath)]
     pub(crate) plan: Option<Input>,
-    /// Old form of PLAN
-    #[arg(long = "plan", value_name = "PLAN.toml", conflicts_with = "plan", hide = true, value_hint = ValueHint::AnyPath)]
-    pub(crate) plan_option: Option<Input>,
     #[command(flatten)]
     pub(crate) planned: PlanArgs,
     /// Probability that a task runs on a slow node, and the factor by which a slow node lengthens the task, such as

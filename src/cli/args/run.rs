@@ -136,11 +136,9 @@ pub(crate) struct RunArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Method {
     /// Simulate, with a note if an exact answer would be faster
-    #[value(alias = "both")]
     Auto,
     /// Compute exactly, from all states, from the parts of a schedule, or by a formula; fails if none of these is
     /// possible
-    #[value(alias = "analytic")]
     Exact,
     /// Simulate
     Simulate,

@@ -49,7 +49,7 @@ pub(crate) struct SolveArgs {
     #[command(flatten)]
     pub(crate) net: NetArgs,
     /// Distribution of the time until an expression is not 0, or until `dead` (nothing can fire)
-    #[arg(long, value_name = "EXPR", group = "end", help_heading = "Question")]
+    #[arg(long, value_name = "EXPR", help_heading = "Question")]
     pub(crate) until: Option<String>,
     #[command(flatten)]
     pub(crate) before: UntilArgs,
@@ -60,12 +60,9 @@ pub(crate) struct SolveArgs {
     /// may be repeated; with the NAME of a --reward, it is added to that reward
     #[arg(long, value_name = "NAME=TRANSITION:EXPR", requires = "until", value_parser = values::named, help_heading = "Question")]
     pub(crate) impulse: Vec<(String, String)>,
-    /// Old name of --until
-    #[arg(long, value_name = "EXPR", group = "end", hide = true)]
-    pub(crate) goal: Option<String>,
     /// Measure the time from the entry into markings where this expression is not 0, instead of from the start; each
     /// marking is weighted by the frequency of entries in the long run
-    #[arg(long, value_name = "EXPR", requires = "end", conflicts_with_all = ["avoid", "within", "reward", "impulse"], help_heading = "Question")]
+    #[arg(long, value_name = "EXPR", requires = "until", conflicts_with_all = ["avoid", "within", "reward", "impulse"], help_heading = "Question")]
     pub(crate) from: Option<String>,
     /// Averages at these model times, in seconds, and the probability of reaching the goal by each of these times
     #[arg(long, value_name = "T1,T2,...", conflicts_with = "within", value_delimiter = ',', allow_hyphen_values = true, value_parser = values::seconds, help_heading = "Question")]
@@ -77,7 +74,7 @@ pub(crate) struct SolveArgs {
     #[arg(long, value_name = "NAME=EXPR", value_parser = values::named, help_heading = "Question")]
     pub(crate) measure: Vec<(String, String)>,
     /// Answer a property of a JANI model, or all properties that match a pattern with `*` and `?`; may be repeated
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["end", "at", "steady", "measure", "graph", "plot_cdf", "plots", "export_mtx", "export_prism"], help_heading = "Question")]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["until", "at", "steady", "measure", "graph", "plot_cdf", "plots", "export_mtx", "export_prism"], help_heading = "Question")]
     pub(crate) property: Vec<String>,
     /// Method. `auto` uses all states, except for the time to the dead marking of a series-parallel schedule with more
     /// than 10,000 states, which it computes from the parts
@@ -99,7 +96,7 @@ pub(crate) struct SolveArgs {
     #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time, help_heading = "Limits")]
     pub(crate) max_time: Option<Duration>,
     /// Explore all markings and ignore time; allows loops of immediate transitions and any delays
-    #[arg(long, conflicts_with_all = ["until", "goal", "avoid", "within", "reward", "impulse", "from", "at", "steady", "measure", "method", "grid_steps", "no_fold", "plot_cdf", "plots", "draw_vanishing", "export_mtx", "export_prism"], help_heading = "Without time")]
+    #[arg(long, conflicts_with_all = ["until", "avoid", "within", "reward", "impulse", "from", "at", "steady", "measure", "method", "grid_steps", "no_fold", "plot_cdf", "plots", "draw_vanishing", "export_mtx", "export_prism"], help_heading = "Without time")]
     pub(crate) untimed: bool,
     /// Check a CTL formula, such as 'AG EF (#(idle) > 0)', 'EF deadlock' or 'E[!enabled(stop) U #(done) = 3]'; may be
     /// repeated
@@ -134,11 +131,4 @@ pub(crate) struct SolveArgs {
     /// Replace files that exist
     #[arg(long, help_heading = "Output")]
     pub(crate) force: bool,
-}
-
-impl SolveArgs {
-    /// Returns the goal: the value of --until, or of its old name --goal.
-    pub(crate) fn until(&self) -> Option<&str> {
-        self.until.as_deref().or(self.goal.as_deref())
-    }
 }

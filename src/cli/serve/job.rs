@@ -77,7 +77,7 @@ impl Job {
             (Source::BuiltIn, _) => Ok(JobPlan::default()),
             (Source::File(path), _) => {
                 let terminal = Terminal::of_call(call);
-                let read = PlanText::read(&path.as_path().into(), &terminal).and_then(|text| text.job(&terminal));
+                let read = PlanText::read(&path.as_path().into(), &terminal).and_then(|text| text.job());
                 read.map_err(|failure| unfinished(&failure.problems()))
             }
             (Source::Log(_), Some(text)) => {

@@ -123,7 +123,7 @@ impl Page {
             return Ok(Self::Net(Games::new(file, Game::new(loaded.net, program))));
         }
         let text = PlanText::read(&path.into(), terminal)?;
-        match job_of(Some(&text), &[], terminal)? {
+        match job_of(Some(&text), &[])? {
             plan @ JobPlan::Tasks(_) => Err(only_whatif(&plan, "serve")),
             _ => Ok(Self::Job(Job::of_plan(path))),
         }

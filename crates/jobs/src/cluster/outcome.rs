@@ -30,7 +30,6 @@ pub struct Outcome {
     /// Reduce tasks by fate.
     pub reduces: Tally,
     /// True if the times are lower bounds, because a task ended with an attempt whose time is a lower bound.
-    #[serde(default)]
     pub at_least: bool,
 }
 

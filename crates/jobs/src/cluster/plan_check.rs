@@ -5,7 +5,7 @@
 use crate::cluster::detect::{Base, ByScore, DetectorPlan, Late};
 use crate::cluster::plan::{JobPlan, NodeGroup, Plan, PolicyPlan, SlotShare};
 use crate::cluster::world::kept_slots;
-use crate::plan::{Checker, Document, JOB_RENAMES, Loaded, PlanError, PlanProblem};
+use crate::plan::{Checker, Document, PlanError, PlanProblem};
 
 /// Maximum number of nodes, and maximum number of slots of one node.
 pub const MAX_NODES: u64 = 100_000;
@@ -31,11 +31,11 @@ impl Plan {
     /// assert_eq!((plan.job[0].maps, plan.policy.len()), (10, 4));
     /// ```
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
-        Self::read(Document::parse(text, &JOB_RENAMES)?).map(|loaded| loaded.plan)
+        Self::read(Document::parse(text)?)
     }
 
     /// Reads a plan from a document.
-    pub(crate) fn read(document: Document<'_>) -> Result<Loaded<Self>, PlanError> {
+    pub(crate) fn read(document: Document<'_>) -> Result<Self, PlanError> {
         document.read(Self::problems)
     }
 

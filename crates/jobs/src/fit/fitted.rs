@@ -32,19 +32,15 @@ pub struct FittedRun {
     /// Number of slots: executors times cores.
     pub slots: u32,
     /// Executors.
-    #[serde(default)]
     pub executors: u32,
     /// Time for which executors were there, summed over the executors \[s\].
-    #[serde(default)]
     pub executor_s: f64,
     /// The number of executors from each time \[s\] after the first submission on; empty if it did not change.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub executors_over_time: Vec<[f64; 2]>,
     /// Hosts shared by the executors.
-    #[serde(default)]
     pub hosts: u32,
     /// The sources of the input \[MB\].
-    #[serde(default)]
     pub sources_mb: Vec<f64>,
     /// Tasks.
     pub tasks: usize,

@@ -14,7 +14,7 @@ use crate::mapreduce::phase_law::PhaseLaw;
 use crate::mapreduce::speculation::Speculation;
 use crate::mapreduce::straggler::Stragglers;
 use crate::mapreduce::uses::{PhaseUses, Sharing, is_zero};
-use crate::plan::{Document, JOB_RENAMES, Loaded, PlanError};
+use crate::plan::{Document, PlanError};
 use crate::runs::RunSpread;
 
 /// A job, the profile of its test job, Hadoop's settings, the cluster and the model settings.
@@ -436,11 +436,11 @@ impl Plan {
     /// assert_eq!((plan.maps(), plan.reduces()), (10, 40));
     /// ```
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
-        Self::read(Document::parse(text, &JOB_RENAMES)?).map(|loaded| loaded.plan)
+        Self::read(Document::parse(text)?)
     }
 
     /// Reads a plan from a document.
-    pub(crate) fn read(document: Document<'_>) -> Result<Loaded<Self>, PlanError> {
+    pub(crate) fn read(document: Document<'_>) -> Result<Self, PlanError> {
         document.read(Self::problems)
     }
 

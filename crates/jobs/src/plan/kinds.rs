@@ -3,7 +3,6 @@
 use toml::{Table, Value};
 
 use crate::plan::problem::{PlanError, ProblemKind};
-use crate::plan::renames::JOB_RENAMES;
 use crate::plan::text::Document;
 use crate::plan::{JobPlan, Work};
 
@@ -31,7 +30,7 @@ fn has(work: Work, key: &str) -> bool {
         return false;
     }
     let Some(text) = alone(key).map(|table| table.to_string()) else { return false };
-    let Ok(document) = Document::parse(&text, &JOB_RENAMES) else { return false };
+    let Ok(document) = Document::parse(&text) else { return false };
     JobPlan::read_as(document, work)
         .err()
         .is_none_or(|error| error.problems.iter().all(|problem| problem.kind != ProblemKind::UnknownKey))

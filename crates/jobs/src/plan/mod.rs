@@ -1,7 +1,7 @@
 //! The plan of a job: one type, one TOML schema, one reader for all commands.
 //!
 //! ```text
-//! TOML ──▶ Document (old names renamed) ──▶ sections determine the work ──▶ JobPlan
+//! TOML ──▶ Document ──▶ sections determine the work ──▶ JobPlan
 //! ```
 //!
 //! | sections | the work | model |
@@ -11,7 +11,7 @@
 //! | `[[stage]]` | stages fitted to logs | [`crate::stages`] |
 //! | `[[job]]`, `[noise]`, `[slowdown]`, `[failure]`, `[power]`, `[truth]` | jobs, task by task | [`crate::cluster`] |
 //!
-//! `text` reads documents and collects problems, `explain` translates the TOML reader's errors, `rename` reads old names, `data_size` parses sizes
+//! `text` reads documents and collects problems, `explain` translates the TOML reader's errors, `data_size` parses sizes
 //! with a unit, `options` modifies a plan, `kinds` finds keys of another kind of plan.
 
 pub mod combined;
@@ -20,8 +20,6 @@ mod explain;
 mod kinds;
 pub mod options;
 pub mod problem;
-pub(crate) mod rename;
-mod renames;
 pub mod text;
 
 use std::path::Path;
@@ -34,9 +32,7 @@ pub use combined::{Asked, REFUSALS, Refusal};
 pub use data_size::{DataSize, DataSizeError, InputSize};
 pub use options::{Copies, PlanOption, Planned, Planning};
 pub use problem::{PlanError, PlanProblem, ProblemKind};
-pub use rename::{PlanWarning, Rename, rename_path};
-pub use renames::JOB_RENAMES;
-pub use text::{Checker, Document, Loaded, place};
+pub use text::{Checker, Document, place};
 
 use crate::cluster::{self, PolicyPlan};
 use crate::job::Job;
@@ -118,7 +114,7 @@ impl JobPlan {
         }
     }
 
-    /// Reads a plan from TOML. Missing keys keep their defaults; old names are accepted.
+    /// Reads a plan from TOML. Missing keys keep their defaults.
     ///
     /// # Errors
     ///
@@ -133,28 +129,26 @@ impl JobPlan {
     /// assert_eq!(error.to_string(), "unknown key `reducers` in [job] (line 2); did you mean `reduces`?");
     /// ```
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
-        Self::read(text, Work::MapReduce).map(|loaded| loaded.plan)
+        Self::read(text, Work::MapReduce)
     }
 
-    /// Reads a plan from TOML, with the warnings about old names. `otherwise` is the kind of work if no section decides.
+    /// Reads a plan from TOML; `otherwise` is the kind of work if no section decides.
     ///
     /// # Errors
     ///
     /// Same as [`JobPlan::from_toml`].
-    pub fn read(text: &str, otherwise: Work) -> Result<Loaded<Self>, PlanError> {
-        let document = Document::parse(text, &JOB_RENAMES)?;
+    pub fn read(text: &str, otherwise: Work) -> Result<Self, PlanError> {
+        let document = Document::parse(text)?;
         let work = work_of(&document)?.unwrap_or(otherwise);
         Self::read_as(document, work).map_err(|error| kinds::with_other_kinds(error, work))
     }
 
     /// Reads a plan of this kind from a document.
-    fn read_as(document: Document<'_>, work: Work) -> Result<Loaded<Self>, PlanError> {
+    fn read_as(document: Document<'_>, work: Work) -> Result<Self, PlanError> {
         match work {
-            Work::MapReduce => {
-                mapreduce::Plan::read(document).map(|loaded| loaded.map(|plan| Self::MapReduce(Box::new(plan))))
-            }
-            Work::Stages => StagePlan::read(document).map(|loaded| loaded.map(|plan| Self::Stages(Box::new(plan)))),
-            Work::Tasks => cluster::Plan::read(document).map(|loaded| loaded.map(|plan| Self::Tasks(Box::new(plan)))),
+            Work::MapReduce => mapreduce::Plan::read(document).map(|plan| Self::MapReduce(Box::new(plan))),
+            Work::Stages => StagePlan::read(document).map(|plan| Self::Stages(Box::new(plan))),
+            Work::Tasks => cluster::Plan::read(document).map(|plan| Self::Tasks(Box::new(plan))),
         }
     }
 
@@ -299,7 +293,7 @@ mod tests {
         assert_eq!(work(STAGES), Work::Stages);
         assert_eq!(work("[[job]]\nmaps = 3"), Work::Tasks);
         assert_eq!(work("[noise]\nsigma = 0.1"), Work::Tasks);
-        let undecided = JobPlan::read("[[cluster.node]]\ncount = 3", Work::Tasks).unwrap().plan;
+        let undecided = JobPlan::read("[[cluster.node]]\ncount = 3", Work::Tasks).unwrap();
         assert!(matches!(undecided, JobPlan::Tasks(plan) if plan.cluster.node[0].count == 3));
     }
 

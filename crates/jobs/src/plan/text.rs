@@ -13,53 +13,33 @@ use toml::de::{DeTable, DeValue, Deserializer};
 
 use crate::plan::explain::explain;
 use crate::plan::problem::{PlanError, PlanProblem, ProblemKind, line_of, short};
-use crate::plan::rename::{PlanWarning, Rename, rename, set_default};
 use crate::runs::RunSpread;
 
 /// Number of problems after which reading stops.
 const MOST_PROBLEMS: usize = 50;
-
-/// A plan, and warnings about its text.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Loaded<P> {
-    /// The plan.
-    pub plan: P,
-    /// Old names in the text.
-    pub warnings: Vec<PlanWarning>,
-}
-
-impl<P> Loaded<P> {
-    /// Returns the same warnings with a converted plan.
-    pub fn map<Q>(self, change: impl FnOnce(P) -> Q) -> Loaded<Q> {
-        Loaded { plan: change(self.plan), warnings: self.warnings }
-    }
-}
 
 /// A TOML document with the position of every key and value.
 #[derive(Clone, Debug)]
 pub struct Document<'t> {
     text: &'t str,
     table: Spanned<DeTable<'t>>,
-    warnings: Vec<PlanWarning>,
-    problems: Vec<PlanProblem>,
 }
 
 impl<'t> Document<'t> {
-    /// Parses a text; old names of keys become the new ones, with a warning.
+    /// Parses a text.
     ///
     /// # Errors
     ///
     /// Text that is not TOML: the first problems.
-    pub fn parse(text: &'t str, renames: &[Rename]) -> Result<Self, PlanError> {
-        let (mut table, errors) = DeTable::parse_recoverable(text);
+    pub fn parse(text: &'t str) -> Result<Self, PlanError> {
+        let (table, errors) = DeTable::parse_recoverable(text);
         if !errors.is_empty() {
             let problem = |error: &toml::de::Error| {
                 PlanProblem::new(ProblemKind::Text, "", error.message()).at(text, error.span())
             };
             return Err(PlanError { problems: errors.iter().take(MOST_PROBLEMS).map(problem).collect() });
         }
-        let (warnings, problems) = rename(text, table.get_mut(), renames);
-        Ok(Self { text, table, warnings, problems })
+        Ok(Self { text, table })
     }
 
     /// Returns the top-level table of the document.
@@ -67,9 +47,19 @@ impl<'t> Document<'t> {
         self.table.get_ref()
     }
 
-    /// Sets a key to a value unless the text has the key; `key` may contain sections, but no lists.
-    pub fn set_default(&mut self, key: &str, value: &'static str) {
-        set_default(self.table.get_mut(), key, value);
+    /// Sets a key of a section to a value in TOML unless the text has the key.
+    pub fn set_default(&mut self, section: &str, key: &str, value: &'static str) {
+        let Ok(value) = DeValue::parse(value) else { return };
+        let table = self.table.get_mut();
+        if !table.contains_key(section) {
+            let empty = Spanned::new(0..0, DeValue::Table(DeTable::new()));
+            table.insert(Spanned::new(0..0, section.to_owned().into()), empty);
+        }
+        if let Some(DeValue::Table(section)) = table.get_mut(section).map(Spanned::get_mut)
+            && !section.contains_key(key)
+        {
+            section.insert(Spanned::new(0..0, key.to_owned().into()), Spanned::new(0..0, value.into_inner()));
+        }
     }
 
     /// Returns the line of the value at `key`; for a missing key, the line of its section.
@@ -87,10 +77,9 @@ impl<'t> Document<'t> {
     /// # Errors
     ///
     /// All problems: unknown keys, values of a wrong type, values out of range, each with its position.
-    pub fn read<P: DeserializeOwned>(self, check: impl Fn(&P) -> Vec<PlanProblem>) -> Result<Loaded<P>, PlanError> {
-        let Self { text, table, warnings, mut problems } = self;
-        let (plan, found) = deserialize::<P>(text, table.clone());
-        problems.extend(found);
+    pub fn read<P: DeserializeOwned>(self, check: impl Fn(&P) -> Vec<PlanProblem>) -> Result<P, PlanError> {
+        let Self { text, table } = self;
+        let (plan, mut problems) = deserialize::<P>(text, table.clone());
         if let Some(plan) = &plan {
             let at = |problem: PlanProblem| {
                 let span = problem.span.clone().or_else(|| locate(&table, &problem.key));
@@ -102,7 +91,7 @@ impl<'t> Document<'t> {
             problems.extend(check(plan).into_iter().filter(counts).map(at));
         }
         match plan {
-            Some(plan) if problems.is_empty() => Ok(Loaded { plan, warnings }),
+            Some(plan) if problems.is_empty() => Ok(plan),
             _ => Err(PlanError { problems }),
         }
     }
@@ -253,7 +242,7 @@ mod tests {
 
     #[test]
     fn of_a_text_that_is_not_toml_the_first_problems_are_reported() {
-        let error = Document::parse(&"<a b>\n".repeat(1_000), &[]).unwrap_err();
+        let error = Document::parse(&"<a b>\n".repeat(1_000)).unwrap_err();
         let lines: Vec<_> = error.problems.iter().map(|problem| problem.line.unwrap()).collect();
         assert!(lines.len() == MOST_PROBLEMS && lines[0] == 1 && lines.is_sorted(), "{lines:?}");
     }

@@ -4,7 +4,7 @@
 
 use crate::cluster::check_policies;
 use crate::mapreduce::{Stragglers, WhichTasks};
-use crate::plan::{Checker, Document, JOB_RENAMES, Loaded, PlanError, PlanProblem};
+use crate::plan::{Checker, Document, PlanError, PlanProblem};
 use crate::stages::plan::{StagePlan, StageSpec, TaskTime};
 
 /// Maximum number of tasks of a stage, of slots, and of partitions.
@@ -23,11 +23,11 @@ impl StagePlan {
     ///
     /// [`PlanError`], with positions in the text.
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
-        Self::read(Document::parse(text, &JOB_RENAMES)?).map(|loaded| loaded.plan)
+        Self::read(Document::parse(text)?)
     }
 
     /// Reads a plan from a document.
-    pub(crate) fn read(document: Document<'_>) -> Result<Loaded<Self>, PlanError> {
+    pub(crate) fn read(document: Document<'_>) -> Result<Self, PlanError> {
         document.read(Self::problems)
     }
 

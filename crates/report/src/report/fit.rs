@@ -63,7 +63,6 @@ pub struct FitReport {
     /// The runs.
     pub runs: Vec<FittedRun>,
     /// The check of the plan on the runs.
-    #[serde(default)]
     pub own_run: OwnRun,
     /// Values that the logs could not determine.
     pub notes: Vec<String>,

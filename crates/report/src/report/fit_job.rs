@@ -60,19 +60,15 @@ pub struct FitJobReport {
     /// Time from the submission to the end of the job \[s\].
     pub job_s: f64,
     /// Time from the first launch of a task to the last end of a task \[s\].
-    #[serde(default)]
     pub run_s: f64,
     /// The plan's estimate of `run_s` \[s\], if requested.
-    #[serde(default)]
     pub estimate_s: Option<f64>,
     /// Part of the estimate that comes from the constants of the plan's section `[residual]` \[s\].
-    #[serde(default)]
     pub residual_s: f64,
     /// The jobs with the plan's estimates, if the plan was fitted to several.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<FitJobRun>,
     /// The check of the plan on the jobs.
-    #[serde(default)]
     pub own_run: OwnRun,
     /// Confidence level of the intervals.
     pub level: f64,

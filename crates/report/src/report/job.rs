@@ -117,7 +117,6 @@ pub struct JobReport {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<PlanChange>,
     /// Assumptions in place of values that the plan does not state.
-    #[serde(default)]
     pub assumed: AssumedSection,
     /// Method of the job time.
     pub method: AnswerMethod,
@@ -138,7 +137,6 @@ pub struct JobReport {
     /// Reason why there is no job time by formula, if one was requested.
     pub no_analytic: Option<String>,
     /// The check of the plan on the jobs that it was fitted to.
-    #[serde(default)]
     pub own_run: OwnRun,
     /// Reason why there is no critical path, if the job was simulated.
     pub no_critical: Option<String>,
@@ -150,10 +148,8 @@ pub struct JobReport {
     /// Origin of the numbers; none without a simulation.
     pub provenance: Option<ProvenanceSummary>,
     /// Version of this crate.
-    #[serde(default)]
     pub version: Word,
     /// The plan, every key written out.
-    #[serde(default)]
     pub plan: String,
 }
 

@@ -76,7 +76,6 @@ pub struct OptimizeReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_run: Option<OwnRun>,
     /// True if the search was stopped before its end.
-    #[serde(default)]
     pub partial: bool,
     /// Measure that must meet the deadline.
     pub measure: String,
@@ -125,7 +124,6 @@ pub struct OptimizeReport {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
     /// The plan, every key written out.
-    #[serde(default)]
     pub plan: String,
     /// Reasons for doubt at the chosen size of a job of stages, or at the fastest size.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -103,7 +103,6 @@ pub struct RemainingReport {
     /// Ratio of the run's task times to a typical run of the plan, with the prediction interval; null without a plan.
     pub factor: Option<Measured>,
     /// The check of the plan on the runs that it was fitted to; without a plan, nothing was checked.
-    #[serde(default)]
     pub own_run: OwnRun,
     /// The stages.
     pub stages: Vec<RemainingStageRow>,
@@ -119,7 +118,6 @@ pub struct RemainingReport {
     /// Seed of the replications.
     pub seed: u64,
     /// The plan at this run's size, every key written out; empty without a plan.
-    #[serde(default)]
     pub plan: String,
 }
 

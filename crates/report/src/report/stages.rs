@@ -127,12 +127,10 @@ pub struct StagesReport {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<DeadlineSection>,
     /// True if there are fewer replications than requested.
-    #[serde(default)]
     pub partial: bool,
     /// The stages of a typical run without copies.
     pub stages: Vec<StageTimes>,
     /// The check of the plan on the runs that it was fitted to.
-    #[serde(default)]
     pub own_run: OwnRun,
     /// The parts of the time of a typical run, on its critical path; empty if they are unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -151,7 +149,6 @@ pub struct StagesReport {
     /// Settings of the simulation.
     pub provenance: ProvenanceSummary,
     /// The plan at this size, every key written out.
-    #[serde(default)]
     pub plan: String,
 }
 

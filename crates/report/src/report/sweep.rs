@@ -71,7 +71,6 @@ pub struct SweepReport {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
     /// The plan of the sweep, every key written out.
-    #[serde(default)]
     pub plan: String,
 }
 

@@ -159,13 +159,10 @@ pub struct StageRow {
     /// Name of the stage.
     pub name: String,
     /// The description of the stage's query or job in one line; `None` if it only repeats the name.
-    #[serde(default)]
     pub description: Option<String>,
     /// The number of the stage's SQL query.
-    #[serde(default)]
     pub sql_execution: Option<u64>,
     /// Operators of the query's plan that ran in the stage, in data order.
-    #[serde(default)]
     pub operators: Vec<String>,
     /// Kind of the stage's tasks.
     pub kind: StageKind,

@@ -137,7 +137,6 @@ pub struct WhatIfReport {
     /// Wall time of all replications \[s\].
     pub wall_s: f64,
     /// The plan, every key written out.
-    #[serde(default)]
     pub plan: String,
 }
 

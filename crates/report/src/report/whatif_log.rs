@@ -31,10 +31,8 @@ pub struct LogWhatIfReport {
     pub comparable: bool,
     /// Error of the replay \[s\]: of the replay without copies if the log has no copies, otherwise of the replay with
     /// copies by the log's settings.
-    #[serde(default)]
     pub error_s: f64,
     /// The check of the replay on its log.
-    #[serde(default)]
     pub own_run: OwnRun,
     /// Number of tasks that a node runs at full speed, as a share of the node's slots.
     pub full_speed_share: f64,

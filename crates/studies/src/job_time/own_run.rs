@@ -47,7 +47,6 @@ pub struct OwnRun {
     #[serde(skip)]
     pub stretch: Option<[f64; 2]>,
     /// True if the user wants all answers, although the plan does not reproduce its runs.
-    #[serde(default)]
     pub is_trusted: bool,
 }
 

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::optimize::judge::Measure;
 use crate::optimize::settings::Settings;
-use crate::plan::{Checker, Document, Loaded, PlanError, PlanProblem};
-use crate::sweep::plan::{self, Axis, STUDY_RENAMES, Scale, SweepPlan, check_axes, rename_keys};
+use crate::plan::{Checker, Document, PlanError, PlanProblem};
+use crate::sweep::plan::{self, Axis, Scale, SweepPlan, check_axes};
 
 /// An optimisation: a sweep with a deadline, and the choices to meet it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,22 +52,10 @@ impl OptimizePlan {
     /// assert_eq!(plan.count(), 31);
     /// ```
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
-        Self::read(text).map(|loaded| loaded.plan)
-    }
-
-    /// Reads a plan from TOML, and returns it with warnings about old names of keys.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`OptimizePlan::from_toml`].
-    pub fn read(text: &str) -> Result<Loaded<Self>, PlanError> {
-        let mut document = Document::parse(text, &STUDY_RENAMES)?;
+        let mut document = Document::parse(text)?;
         plan::set_defaults_of_choices(&mut document);
-        let mut loaded = document.read(Self::problems)?;
-        loaded.plan.axis = loaded.plan.axis.into_iter().map(Axis::into_choice).collect();
-        let keys = loaded.plan.axis.iter_mut().map(|axis| &mut axis.key);
-        loaded.warnings.extend(rename_keys(text, keys));
-        Ok(loaded)
+        let plan = document.read(Self::problems)?;
+        Ok(Self { axis: plan.axis.into_iter().map(Axis::into_choice).collect(), ..plan })
     }
 
     /// Returns the sweep plan that has the same points.
@@ -186,36 +174,16 @@ mod tests {
         assert_eq!(told(many), ["`sweep.max_points`: 6 points; there must be 1 to 5"]);
     }
 
-    /// Every old name, and the same plan with the new names.
     #[test]
-    fn every_old_name_is_read_with_one_warning() {
+    fn settings_of_points_have_the_defaults_of_a_search() {
         let axis = "[[axis]]\nkey = 'a'\nfrom = 3\nto = 6\n";
-        let old = format!(
-            "[optimize]\nnet = 'n.xml'\nuntil = 'x'\nseed = 3\nreplications = 7\nmost_points = 70\nmost_replications = 700\n{axis}"
-        );
-        let new = format!(
-            "[sweep]\nnet = 'n.xml'\nuntil = 'x'\nseed = 3\nreplications = 7\nmax_points = 70\n[optimize]\n\
-             max_replications = 700\n{axis}"
-        );
-        let [old, new] = [old, new].map(|text| OptimizePlan::read(&text).unwrap());
-        assert_eq!((&old.plan, new.warnings), (&new.plan, Vec::new()));
-        let base = OptimizePlan::read(&format!("[optimize]\nbase = 'job.toml'\n{axis}")).unwrap();
-        assert_eq!(base.plan.sweep.base.as_deref(), Some("job.toml"));
-        assert_eq!((base.plan.sweep.replications, base.plan.sweep.max_points), (500, 10_000));
+        let plan = OptimizePlan::from_toml(&format!("[sweep]\nbase = 'job.toml'\n{axis}")).unwrap();
+        assert_eq!((plan.sweep.replications, plan.sweep.max_points), (500, 10_000));
         assert_eq!(OptimizePlan::default().sweep, OptimizePlan::from_toml(axis).unwrap().sweep);
-        let warnings: Vec<_> = old.warnings.iter().chain(&base.warnings).map(|warning| &warning.message).collect();
-        let renames: Vec<_> = STUDY_RENAMES.into_iter().filter(|rename| rename.old.starts_with("optimize.")).collect();
-        for rename in &renames {
-            let start = format!("`{}` is now `{}` (line ", rename.old, rename.new.unwrap());
-            assert_eq!(
-                warnings.iter().filter(|message| message.starts_with(&start)).count(),
-                1,
-                "{rename:?} {warnings:?}"
-            );
-        }
-        assert_eq!(warnings.len(), renames.len());
-        let old = OptimizePlan::read(&format!("sweep.most_points = 70\n{axis}")).unwrap();
-        assert_eq!((old.plan.sweep.max_points, old.warnings.len()), (70, 1));
+        let own = OptimizePlan::from_toml(&format!("[sweep]\nreplications = 7\nmax_points = 70\n{axis}")).unwrap();
+        assert_eq!((own.sweep.replications, own.sweep.max_points), (7, 70));
+        let misplaced = told(&format!("[optimize]\nseed = 3\n{axis}"));
+        assert!(misplaced[0].starts_with("unknown key `seed` in [optimize]"), "{misplaced:?}");
     }
 
     #[test]

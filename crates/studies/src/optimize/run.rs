@@ -164,10 +164,7 @@ impl Optimization {
     ///
     /// [`StudyError::Load`], [`StudyError::Text`].
     pub fn open(path: &Path) -> Result<Self, StudyError> {
-        let (plan, mut warnings) = load::open_plan(path, OptimizePlan::read)?;
-        let mut search = Self::new(plan, path.parent().unwrap_or(Path::new("")))?;
-        warnings.append(&mut search.warnings);
-        Ok(Self { warnings, ..search })
+        Self::new(load::open_plan(path, OptimizePlan::from_toml)?, path.parent().unwrap_or(Path::new("")))
     }
 
     /// Runs the search. `watch` counts the replications of the current configuration.

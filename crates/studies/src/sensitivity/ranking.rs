@@ -50,11 +50,11 @@ pub enum KnobEffect {
         /// Time at `to` minus time at `from` \[s\].
         #[serde(with = "Ends")]
         change_s: Measured,
-        /// Time at `from` minus the time of the base \[s\]; none in results older than this field.
-        #[serde(with = "OptionalEnds", default)]
+        /// Time at `from` minus the time of the base \[s\].
+        #[serde(with = "OptionalEnds")]
         at_from_s: Option<Measured>,
-        /// Time at `to` minus the time of the base \[s\]; none in results older than this field.
-        #[serde(with = "OptionalEnds", default)]
+        /// Time at `to` minus the time of the base \[s\].
+        #[serde(with = "OptionalEnds")]
         at_to_s: Option<Measured>,
         /// Average change over the range, in seconds per unit; none for settings that are not numbers or have a log scale.
         #[serde(with = "OptionalEnds", default)]
@@ -199,7 +199,6 @@ pub struct SensitivityReport {
     /// True if the study was stopped before its end.
     pub partial: bool,
     /// The plan with all keys written out.
-    #[serde(default)]
     pub plan: String,
 }
 

@@ -102,10 +102,7 @@ impl Sensitivity {
     ///
     /// [`StudyError::Load`], [`StudyError::Text`].
     pub fn open(path: &Path) -> Result<Self, StudyError> {
-        let (plan, mut warnings) = load::open_plan(path, SweepPlan::read)?;
-        let mut study = Self::new(plan, path.parent().unwrap_or(Path::new("")))?;
-        warnings.append(&mut study.warnings);
-        Ok(Self { warnings, ..study })
+        Self::new(load::open_plan(path, SweepPlan::from_toml)?, path.parent().unwrap_or(Path::new("")))
     }
 
     /// Reads a net, whose rate parameters are the settings. If the goal has markings to avoid or times, the effects are

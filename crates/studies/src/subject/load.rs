@@ -9,7 +9,7 @@ use crate::formats::pipe::{self, ReadOptions, Warning, WriteOptions};
 use crate::formats::{options_beside, read_bytes};
 use crate::mapreduce::Plan;
 use crate::net::Net;
-use crate::plan::{self, JobPlan, PlanError, PlanOption, PlanWarning, Work};
+use crate::plan::{JobPlan, PlanError, PlanOption};
 use crate::subject::Subject;
 use crate::subject::goal::GoalText;
 use crate::subject::load_error::LoadError;
@@ -23,15 +23,6 @@ pub enum LoadWarning {
     Empty {
         /// The file.
         path: PathBuf,
-    },
-    /// A plan that uses old names of keys.
-    Renamed {
-        /// The file.
-        path: PathBuf,
-        /// Text of the file.
-        text: String,
-        /// The warnings.
-        warnings: Vec<PlanWarning>,
     },
     /// A net that was read with warnings.
     Net {
@@ -118,18 +109,14 @@ impl Loaded {
         if text.parse::<toml::Table>().is_ok_and(|table| table.is_empty()) {
             warnings.push(LoadWarning::Empty { path: path.clone() });
         }
-        let loaded = match JobPlan::read(&text, Work::MapReduce) {
-            Ok(loaded) => loaded,
+        let subject = match JobPlan::from_toml(&text) {
+            Ok(JobPlan::MapReduce(plan)) => Subject::job(&plan)?,
+            Ok(JobPlan::Stages(plan)) => Subject::stages(&plan)?,
+            Ok(plan @ JobPlan::Tasks(_)) => {
+                return Err(LoadError::Tasks { path, described_by: plan.described_by() }.into());
+            }
             Err(error) => return Err(LoadError::Job { path, text, error }.into()),
         };
-        let subject = match loaded.plan {
-            JobPlan::MapReduce(plan) => Subject::job(&plan)?,
-            JobPlan::Stages(plan) => Subject::stages(&plan)?,
-            plan @ JobPlan::Tasks(_) => return Err(LoadError::Tasks { path, described_by: plan.described_by() }.into()),
-        };
-        if !loaded.warnings.is_empty() {
-            warnings.push(LoadWarning::Renamed { path, text, warnings: loaded.warnings });
-        }
         Ok(Self { subject, warnings })
     }
 }
@@ -149,15 +136,9 @@ fn read(path: &Path) -> Result<Vec<u8>, LoadError> {
     bounded::read_file(path).map_err(|error| LoadError::Io { path: path.to_owned(), error })
 }
 
-/// Reads the plan of a study, with warnings about old names.
-pub(crate) fn open_plan<P>(
-    path: &Path,
-    parse: impl Fn(&str) -> Result<plan::Loaded<P>, PlanError>,
-) -> Result<(P, Vec<LoadWarning>), StudyError> {
-    let (path, text) = (path.to_owned(), read_text(path)?);
-    let loaded = parse(&text)?;
-    let renamed = LoadWarning::Renamed { path, text, warnings: loaded.warnings.clone() };
-    Ok((loaded.plan, if loaded.warnings.is_empty() { Vec::new() } else { vec![renamed] }))
+/// Reads the plan of a study.
+pub(crate) fn open_plan<P>(path: &Path, parse: impl Fn(&str) -> Result<P, PlanError>) -> Result<P, StudyError> {
+    Ok(parse(&read_text(path)?)?)
 }
 
 /// Returns the text of a plan.

@@ -56,12 +56,12 @@ pub(super) fn read(bytes: &[u8]) -> Result<Vec<PointResult>, String> {
     Ok(found)
 }
 
-/// Returns the points of lines without a checksum, which folders of format version 2 have.
+/// Returns the points of the lines before the checksum.
 ///
 /// # Errors
 ///
 /// The first line that is not a point.
-pub(super) fn read_lines(bytes: &[u8]) -> Result<Vec<PointResult>, String> {
+fn read_lines(bytes: &[u8]) -> Result<Vec<PointResult>, String> {
     let lines = (1..).zip(bytes.split(|byte| *byte == b'\n')).filter(|(_, line)| !line.is_empty());
     let point = |(number, line)| {
         serde_json::from_slice(line).map_err(|error| format!("line {number} is not a point of a sweep ({error})"))

@@ -7,9 +7,7 @@ use serde::{Deserialize, Serialize};
 use toml::Value;
 
 use crate::optimize::settings::{self as optimize, Faster};
-use crate::plan::{
-    self, Checker, Document, JOB_RENAMES, Loaded, PlanError, PlanProblem, PlanWarning, Rename, rename_path,
-};
+use crate::plan::{Checker, Document, PlanError, PlanProblem};
 use crate::sweep::constraint::{self, Constraint};
 use crate::sweep::sobol;
 
@@ -256,49 +254,8 @@ pub(crate) const MOST_CHOICES: u64 = 10_000;
 
 /// Sets the defaults of an optimisation in a plan with `[optimize]`: [`FIRST_LOOK`] and [`MOST_CHOICES`].
 pub(crate) fn set_defaults_of_choices(document: &mut Document<'_>) {
-    document.set_default("sweep.replications", "500");
-    document.set_default("sweep.max_points", "10_000");
-}
-
-/// Keys of the plans of studies that had another name before 0.2.
-pub const STUDY_RENAMES: [Rename; 8] = [
-    Rename::to("sweep.most_points", "sweep.max_points"),
-    Rename::to("optimize.base", "sweep.base"),
-    Rename::to("optimize.net", "sweep.net"),
-    Rename::to("optimize.until", "sweep.until"),
-    Rename::to("optimize.seed", "sweep.seed"),
-    Rename::to("optimize.replications", "sweep.replications"),
-    Rename::to("optimize.most_points", "sweep.max_points"),
-    Rename::to("optimize.most_replications", "optimize.max_replications"),
-];
-
-/// Renames old keys of axes, and returns warnings about them.
-pub(crate) fn rename_keys<'k>(text: &str, keys: impl Iterator<Item = &'k mut String>) -> Vec<PlanWarning> {
-    let mut warnings = Vec::new();
-    for (i, key) in keys.enumerate() {
-        let span = plan::place(text, &format!("axis[{i}].key")).unwrap_or_default();
-        if let Some((new, warning)) = rename_path(text, span, key, &JOB_RENAMES) {
-            *key = new;
-            warnings.push(warning);
-        }
-    }
-    warnings
-}
-
-/// Renames old keys in constraints, and returns warnings about them.
-fn rename_constraints(text: &str, constraints: &mut [String]) -> Vec<PlanWarning> {
-    let mut warnings = Vec::new();
-    for (i, constraint) in constraints.iter_mut().enumerate() {
-        let span = plan::place(text, &format!("sweep.constraints[{i}]")).unwrap_or_default();
-        let Ok(parsed) = Constraint::parse(constraint) else { continue };
-        for key in parsed.keys() {
-            if let Some((new, warning)) = rename_path(text, span.clone(), key, &JOB_RENAMES) {
-                *constraint = constraint.replace(key, &new);
-                warnings.push(warning);
-            }
-        }
-    }
-    warnings
+    document.set_default("sweep", "replications", "500");
+    document.set_default("sweep", "max_points", "10_000");
 }
 
 impl SweepPlan {
@@ -316,24 +273,11 @@ impl SweepPlan {
     /// assert_eq!(points(&plan).len(), 3); // the base, and two more
     /// ```
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
-        Self::read(text).map(|loaded| loaded.plan)
-    }
-
-    /// Reads a plan from TOML, and returns it with warnings about old names of keys.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`SweepPlan::from_toml`].
-    pub fn read(text: &str) -> Result<Loaded<Self>, PlanError> {
-        let mut document = Document::parse(text, &STUDY_RENAMES)?;
+        let mut document = Document::parse(text)?;
         if document.table().contains_key("optimize") {
             set_defaults_of_choices(&mut document);
         }
-        let mut loaded = document.read(|plan: &Self| plan.clone().completed().problems_in(text))?.map(Self::completed);
-        let keys = loaded.plan.axis.iter_mut().map(|axis| &mut axis.key);
-        loaded.warnings.extend(rename_keys(text, keys));
-        loaded.warnings.extend(rename_constraints(text, &mut loaded.plan.sweep.constraints));
-        Ok(loaded)
+        document.read(|plan: &Self| plan.clone().completed().problems_in(text)).map(Self::completed)
     }
 
     /// Returns the plan; if it has the section `[optimize]`, its axes get the defaults of an optimisation.
@@ -477,18 +421,6 @@ mod tests {
             format!("{} @ {at}", p.without_line())
         };
         SweepPlan::from_toml(text).unwrap_err().problems.iter().map(shown).collect()
-    }
-
-    #[test]
-    fn old_keys_in_axes_and_constraints_are_renamed() {
-        let text = "[sweep]\nconstraints = ['cluster.nodes[0].count + job.reduces <= 40', 'job.reduces > 1']\n\
-                    [[axis]]\nkey = 'cluster.nodes[0].count'\nvalues = [1]\n";
-        let loaded = SweepPlan::read(text).unwrap();
-        let new = "cluster.node[0].count";
-        let constraint = format!("{new} + job.reduces <= 40");
-        assert_eq!(loaded.plan.sweep.constraints, [&*constraint, "job.reduces > 1"]);
-        assert_eq!((&*loaded.plan.axis[0].key, loaded.warnings.len()), (new, 2), "{:?}", loaded.warnings);
-        assert!(loaded.warnings[1].message.contains("(line 2)"), "{:?}", loaded.warnings);
     }
 
     #[test]

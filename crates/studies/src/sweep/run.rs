@@ -212,10 +212,7 @@ impl Sweep {
     ///
     /// [`StudyError::Load`], [`StudyError::Text`].
     pub fn open(path: &Path) -> Result<Self, StudyError> {
-        let (plan, mut warnings) = load::open_plan(path, SweepPlan::read)?;
-        let mut sweep = Self::new(plan, path.parent().unwrap_or(Path::new("")))?;
-        warnings.append(&mut sweep.warnings);
-        Ok(Self { warnings, ..sweep })
+        Self::new(load::open_plan(path, SweepPlan::from_toml)?, path.parent().unwrap_or(Path::new("")))
     }
 
     /// Runs the sweep. A stopped sweep also returns a result, with the points that finished.

@@ -37,8 +37,6 @@ use crate::whole_file;
 
 /// Version of the files.
 const FORMAT_VERSION: u32 = 3;
-/// First version whose files have checksums.
-const CHECKSUMS: u32 = 3;
 /// Minimum time between two parts; together with `PART_SHARE` it limits the share of time spent on writing parts.
 const PART: Duration = Duration::from_millis(250);
 const PART_SHARE: u32 = 100;
@@ -203,10 +201,9 @@ fn leftovers(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
 }
 
 /// Returns the points of a part, or why it is damaged.
-fn read_part(path: &Path, header: &Header) -> Result<Result<Vec<PointResult>, DamagedPart>, StoreError> {
+fn read_part(path: &Path) -> Result<Result<Vec<PointResult>, DamagedPart>, StoreError> {
     let bytes = bounded::read_file(path).map_err(StoreError::io("read", path))?;
-    let found = if header.format_version < CHECKSUMS { part::read_lines(&bytes) } else { part::read(&bytes) };
-    Ok(found.map_err(|why| DamagedPart { path: path.to_owned(), why }))
+    Ok(part::read(&bytes).map_err(|why| DamagedPart { path: path.to_owned(), why }))
 }
 
 /// The results in a folder, and the folder's damaged files.
@@ -237,6 +234,12 @@ fn read_header(folder: &Path) -> Result<Header, StoreError> {
     })?;
     let foreign = |why| StoreError::Foreign { path: path.clone(), why };
     let header: Header = serde_json::from_str(&text).map_err(|error| foreign(error.to_string()))?;
+    let found = header.format_version;
+    if found != FORMAT_VERSION {
+        return Err(foreign(format!(
+            "it has format version {found}, but this version of tailspn reads {FORMAT_VERSION}"
+        )));
+    }
     let shard = header.shard;
     if shard.of == 0 || !(1..=shard.of).contains(&shard.index) {
         return Err(foreign(format!("its shard number {} of {} is invalid", shard.index, shard.of)));
@@ -250,15 +253,14 @@ fn contents(folder: &Path) -> Result<Contents, StoreError> {
     let mut results = BTreeMap::new();
     let whole = points_path(folder);
     if whole.exists() {
-        let has_checksum = header.format_version >= CHECKSUMS;
-        let found = table::read(&whole, axes(&header).len(), has_checksum);
+        let found = table::read(&whole, axes(&header).len());
         let found = found.map_err(|why| StoreError::DamagedPoints { path: whole, why })?;
         results.extend(found.into_iter().map(|result| (result.point, result)));
     }
     let (mut damaged, mut worthless) = (Vec::new(), Vec::new());
     // a part is newer than the table of points and the parts before it
     for (_, path) in parts(folder)? {
-        match read_part(&path, &header)? {
+        match read_part(&path)? {
             // a round of a budget depends on all results before it
             Ok(_) if header.budget.is_some() && !damaged.is_empty() => worthless.push(path),
             Ok(found) => results.extend(found.into_iter().map(|result| (result.point, result))),
@@ -571,16 +573,11 @@ mod tests {
         assert_eq!(files(folder.path()).len(), 1, "the header");
     }
 
-    /// Folders of the version before checksums can still be read.
     #[test]
-    fn parts_without_checksums_are_read_in_old_folders() {
-        let old = Header { format_version: 2, ..header("p") };
-        let (folder, part) = damaged(&old, |_| ());
-        let text = std::fs::read_to_string(&part).unwrap();
-        let lines: Vec<&str> = text.lines().collect();
-        std::fs::write(&part, lines[..lines.len() - 1].join("\n") + "\n").unwrap();
-        std::fs::remove_file(part_path(folder.path(), 2)).unwrap();
-        assert_eq!(read(folder.path()).unwrap().results.len(), 2);
+    fn folders_of_another_format_are_refused() {
+        let (folder, _) = damaged(&Header { format_version: FORMAT_VERSION + 1, ..header("p") }, |_| ());
+        let error = read(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("it has format version 4, but this version of tailspn reads 3"), "{error}");
     }
 
     #[test]

@@ -229,16 +229,14 @@ impl Columns<'_> {
     }
 }
 
-/// Reads the points in a file; files of format version 2 have no checksum.
+/// Reads the points in a file, and compares its checksum.
 ///
 /// # Errors
 ///
 /// The reason why the file is not a valid file of points.
-pub(super) fn read(path: &Path, axes: usize, has_checksum: bool) -> Result<Vec<PointResult>, String> {
+pub(super) fn read(path: &Path, axes: usize) -> Result<Vec<PointResult>, String> {
     let told = |error: ParquetError| error.to_string();
-    if has_checksum {
-        check(&mut std::fs::read(path).map_err(|error| error.to_string())?)?;
-    }
+    check(&mut std::fs::read(path).map_err(|error| error.to_string())?)?;
     let file = File::open(path).map_err(|error| error.to_string())?;
     let reader = SerializedFileReader::new(file).map_err(told)?;
     let pairs = reader.metadata().file_metadata().key_value_metadata();
@@ -349,16 +347,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("points.parquet");
         std::fs::write(&path, &bytes).unwrap();
-        let found = read(&path, 6, true).unwrap();
+        let found = read(&path, 6).unwrap();
         assert!(found == rows, "{:?}", found.iter().zip(&rows).find(|(a, b)| a != b));
         assert_eq!(found[0].p99_s.as_ref().unwrap().value.to_bits(), (-0.0_f64).to_bits());
-        assert!(read(&path, 5, true).unwrap_err().contains("it has 6 axes, not 5"));
+        assert!(read(&path, 5).unwrap_err().contains("it has 6 axes, not 5"));
         std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
-        assert!(read(&path, 6, true).is_err());
-        assert!(read(&path, 6, false).is_err());
+        assert!(read(&path, 6).is_err());
         std::fs::write(&path, b"").unwrap();
-        assert!(read(&path, 6, true).is_err());
-        assert!(read(&path, 6, false).is_err());
+        assert!(read(&path, 6).is_err());
     }
     #[test]
     fn every_changed_byte_and_every_cut_is_noticed() {

@@ -63,7 +63,6 @@ pub struct Advice {
     pub lost_s: f64,
     /// Time by which the job would have been shorter without the cause \[s\]: the difference of two schedules of the same
     /// tasks. None for a log of several applications.
-    #[serde(default)]
     pub job_s: Option<f64>,
     /// True if `job_s` is an upper bound.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

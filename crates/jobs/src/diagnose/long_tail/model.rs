@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::diagnose::long_tail::history::History;
 use crate::diagnose::long_tail::profile::{FittedProfile, Profile, ProfileError, fit_profile, is_sound};
-use crate::plan::{Checker, Document, Loaded, PlanError, PlanProblem};
+use crate::plan::{Checker, Document, PlanError, PlanProblem};
 
 /// The version of the file format; it is increased when a key changes its meaning.
 pub const MODEL_VERSION: u32 = 1;
@@ -69,16 +69,7 @@ impl Model {
     ///
     /// [`PlanError`], with positions in the text.
     pub fn from_toml(text: &str) -> Result<Self, PlanError> {
-        Self::read(text).map(|loaded| loaded.plan)
-    }
-
-    /// Reads a model, with warnings about old names of keys.
-    ///
-    /// # Errors
-    ///
-    /// Same as [`Model::from_toml`].
-    pub fn read(text: &str) -> Result<Loaded<Self>, PlanError> {
-        Document::parse(text, &[])?.read(Self::problems)
+        Document::parse(text)?.read(Self::problems)
     }
 
     /// Returns the model as text that [`Model::from_toml`] can read.

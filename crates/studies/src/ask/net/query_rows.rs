@@ -13,7 +13,6 @@ pub struct QueryReport {
     /// The net.
     pub net: NetSummary,
     /// True if a question has no answer.
-    #[serde(default)]
     pub partial: bool,
     /// States of the net.
     pub states: usize,
