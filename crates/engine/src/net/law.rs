@@ -4,7 +4,6 @@ use std::fmt;
 
 /// The distribution of a delay that is not exponential. All parameters are constants; times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
 pub enum Law {
     /// Always `delay`.
     Deterministic {
