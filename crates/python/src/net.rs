@@ -155,7 +155,6 @@ fn numbers(law: &Law) -> Vec<f64> {
         Law::Hyperexponential { branches } => {
             branches.iter().flat_map(|branch| [branch.probability, branch.mean]).collect()
         }
-        _ => Vec::new(),
     }
 }
 
