@@ -175,8 +175,9 @@ pub(crate) struct TransientPart<'a> {
     /// Rate out of the part, per state.
     leaving: Vec<f64>,
     components: Components,
-    /// The components that have several states, prepared for solving.
-    blocks: Vec<Option<Part<'a>>>,
+    /// The components that have several states, prepared for solving. Boxed, because most components of a large chain are single
+    /// states, and a part without a box takes more memory than the state itself.
+    blocks: Vec<Option<Box<Part<'a>>>>,
 }
 
 impl<'a> TransientPart<'a> {
@@ -204,7 +205,7 @@ impl<'a> TransientPart<'a> {
         c: usize,
         inside: &mut [u32],
         settings: LinearSettings<'a>,
-    ) -> Result<Option<Part<'a>>, LinearError> {
+    ) -> Result<Option<Box<Part<'a>>>, LinearError> {
         let members = self.components.states.row(c);
         if members.len() == 1 {
             return Ok(None);
@@ -225,7 +226,7 @@ impl<'a> TransientPart<'a> {
         for &state in members {
             inside[state as usize] = OUTSIDE;
         }
-        Ok(Some(Part::new(Cow::Owned(Rates::from_rows(rows)), slack, settings)?))
+        Ok(Some(Box::new(Part::new(Cow::Owned(Rates::from_rows(rows)), slack, settings)?)))
     }
 
     /// Returns the rate of leaving a state of the part.
