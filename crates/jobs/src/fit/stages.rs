@@ -486,7 +486,13 @@ fn coefficient(law: &PhaseLaw) -> f64 {
             let mean = samples.iter().sum::<f64>() / n;
             (samples.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt() / mean
         }
-        _ => 1.0,
+        PhaseLaw::Exponential => 1.0,
+        // no fit of a stage chooses these
+        PhaseLaw::Deterministic => 0.0,
+        PhaseLaw::Hyperexponential { cv } => *cv,
+        PhaseLaw::Uniform { spread } => spread / 3.0_f64.sqrt(),
+        PhaseLaw::Pareto { shape } if *shape <= 2.0 => f64::INFINITY,
+        PhaseLaw::Pareto { shape } => (shape / (shape - 2.0)).sqrt(),
     }
 }
 
