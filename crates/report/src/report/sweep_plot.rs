@@ -1,12 +1,15 @@
 //! A sweep as pictures, as SVG: a curve for one axis, a heat map for a grid of two, a tornado for one axis at a time.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use toml::Value;
 
 use crate::document::Figure;
 use crate::estimate::Measured;
-use crate::report::drawing::{Picture, PlotError, Width, can_be_axis};
+use crate::report::drawing::{Picture, PlotError, Width, can_be_axis, text_width};
 use crate::report::number::{plain, value_text, within};
 use crate::report::plot::{self, Area, DrawError};
 use crate::report::sweep::{KnobRow, SweepReport};
@@ -23,6 +26,13 @@ const TORNADO: [u32; 2] = [52, 110];
 const LETTERS: i32 = 13;
 /// Maximum number of cells of a heat map with numbers in them.
 const MOST_NUMBERS: usize = 150;
+/// Maximum number of columns and of rows of a heat map. Beyond it, neighbouring values share a cell: a picture has no room for more, and
+/// each cell takes about 100 bytes.
+const MOST_CELLS: usize = 64;
+/// Distance of the scale of colours from a heat map, and its width \[px\].
+const SCALE: [i32; 2] = [14, 16];
+/// Number of colours of the scale.
+const SHADES: u32 = 32;
 
 /// Returns the pictures for a sweep; `None` if there are too few points, or too many axes.
 ///
@@ -44,7 +54,11 @@ pub fn sweep_pictures(report: &SweepReport) -> Result<Vec<Picture>, PlotError> {
 /// Names, titles and captions of the figures.
 const FIGURES: [(&str, &str, &str); 3] = [
     ("curve", "Time by setting", "Mean, p95 and p99 of the time at each value, with their intervals."),
-    ("heat", "Time by both settings", "The mean time at each pair of values; dark means short."),
+    (
+        "heat",
+        "Time by both settings",
+        "The mean time at each pair of values; dark means short. The scale of colours has the times.",
+    ),
     (
         "tornado",
         "Effect of each setting",
@@ -71,7 +85,7 @@ fn number(value: &Value) -> Option<f64> {
 }
 
 /// Returns the ends of an axis for these numbers, with some room on both sides.
-fn roomy(values: impl Iterator<Item = f64> + Clone) -> Option<std::ops::Range<f64>> {
+fn roomy(values: impl Iterator<Item = f64> + Clone) -> Option<Range<f64>> {
     let (low, high) = (values.clone().fold(f64::INFINITY, f64::min), values.fold(f64::NEG_INFINITY, f64::max));
     let room = 0.05 * (high - low).max(1e-9 * high.abs()).max(f64::MIN_POSITIVE);
     (low <= high && can_be_axis(low - room, high + room)).then_some(low - room..high + room)
@@ -117,7 +131,7 @@ fn draw_curve(
     area: &Area<'_>,
     report: &SweepReport,
     lines: &[Line<'_>],
-    ends: &[std::ops::Range<f64>; 2],
+    ends: &[Range<f64>; 2],
     width: Width,
 ) -> Result<(), DrawError> {
     let mut chart = ChartBuilder::on(area)
@@ -158,27 +172,43 @@ fn draw_curve(
     Ok(())
 }
 
-/// The cells of a grid of two axes: values of the first and of the second axis, and the mean at each pair.
+/// The cells of a grid of two axes: the values of the first and of the second axis, and the mean at each pair.
 struct Cells {
-    columns: Vec<Value>,
-    rows: Vec<Value>,
+    columns: Vec<String>,
+    rows: Vec<String>,
     means: Vec<(usize, usize, f64)>,
+    /// Number of neighbouring values that share a column, and a row.
+    shared: [usize; 2],
 }
 
 fn cells(report: &SweepReport) -> Cells {
-    let mut found = Cells { columns: Vec::new(), rows: Vec::new(), means: Vec::new() };
+    let (mut columns, mut rows) = (Vec::new(), Vec::new());
     let place = |values: &mut Vec<Value>, value: &Value| {
         values.iter().position(|other| other == value).unwrap_or_else(|| {
             values.push(value.clone());
             values.len() - 1
         })
     };
+    let mut means = Vec::new();
     for point in &report.points {
         let [Some(first), Some(second)] = &point.values[..] else { continue };
-        let (column, row) = (place(&mut found.columns, first), place(&mut found.rows, second));
-        found.means.extend(point.mean_s.as_ref().map(|mean| (column, row, mean.value)));
+        let (column, row) = (place(&mut columns, first), place(&mut rows, second));
+        means.extend(point.mean_s.as_ref().map(|mean| (column, row, mean.value)));
     }
-    found
+    let shared = [columns.len(), rows.len()].map(|values| values.div_ceil(MOST_CELLS).max(1));
+    let names = |values: &[Value], shared: usize| values.iter().step_by(shared).map(value_text).collect();
+    let (columns, rows) = (names(&columns, shared[0]), names(&rows, shared[1]));
+    Cells { columns, rows, means: averages(means, shared), shared }
+}
+
+/// Returns the average of the means in each cell.
+fn averages(means: Vec<(usize, usize, f64)>, shared: [usize; 2]) -> Vec<(usize, usize, f64)> {
+    let mut sums = BTreeMap::<(usize, usize), (f64, u32)>::new();
+    for (column, row, mean) in means {
+        let (sum, count) = sums.entry((column / shared[0], row / shared[1])).or_default();
+        (*sum, *count) = (*sum + mean, *count + 1);
+    }
+    sums.into_iter().map(|((column, row), (sum, count))| (column, row, sum / f64::from(count))).collect()
 }
 
 /// Draws the mean against two axes as colours, the shortest dark; `None` with fewer than two points.
@@ -187,10 +217,13 @@ fn heat(report: &SweepReport) -> Result<Option<Picture>, PlotError> {
     if cells.means.len() < 2 {
         return Ok(None);
     }
+    let title = match cells.shared {
+        [1, 1] => "mean time [s] (dark: short)".to_owned(),
+        [columns, rows] => format!("mean time [s] (dark: short), averages of {columns} × {rows} values"),
+    };
     let draw = |width| {
         plot::svg(size(width), |area| {
-            let title = "mean time [s] (dark: short)";
-            let area = area.titled(title, ("sans-serif", width.of(18, 15)))?;
+            let area = area.titled(&title, ("sans-serif", width.of(18, 15)))?;
             draw_heat(&area, report, &cells, width)
         })
     };
@@ -201,24 +234,31 @@ fn draw_heat(area: &Area<'_>, report: &SweepReport, cells: &Cells, width: Width)
     let (columns, rows) = (cells.columns.len(), cells.rows.len());
     let mut chart = ChartBuilder::on(area)
         .margin(14)
+        .margin_right(width.of(96, 74))
         .x_label_area_size(50)
         .y_label_area_size(width.of(90, 62))
         .build_cartesian_2d(0.0..columns as f64, 0.0..rows as f64)?;
-    let label = |values: &[Value], at: f64| {
-        let middle = (at.fract() - 0.5).abs() < 1e-6;
-        values.get(at as usize).filter(|_| middle).map_or_else(String::new, value_text)
+    let (across, up) = chart.plotting_area().get_pixel_range();
+    let widest = cells.columns.iter().map(|name| text_width(name, LETTERS) + LETTERS).max().unwrap_or(0);
+    let steps = [labelled(columns, widest, &across), labelled(rows, LETTERS + 5, &up)];
+    let label = |names: &[String], step: usize, at: f64| {
+        let is_middle = (at.fract() - 0.5).abs() < 1e-6 && (at as usize).is_multiple_of(step);
+        names.get(at as usize).filter(|_| is_middle).cloned().unwrap_or_default()
     };
-    chart
-        .configure_mesh()
-        .disable_mesh()
+    let mut mesh = chart.configure_mesh();
+    if steps != [1, 1] {
+        // marks without a label would be a black bar
+        mesh.set_all_tick_mark_size(0);
+    }
+    mesh.disable_mesh()
         .x_labels(2 * columns + 1)
         .y_labels(2 * rows + 1)
-        .x_label_formatter(&|at| label(&cells.columns, *at))
-        .y_label_formatter(&|at| label(&cells.rows, *at))
+        .x_label_formatter(&|at| label(&cells.columns, steps[0], *at))
+        .y_label_formatter(&|at| label(&cells.rows, steps[1], *at))
         .x_desc(&report.axes[0].name)
         .y_desc(&report.axes[1].name)
         .axis_desc_style(("sans-serif", 16))
-        .label_style(("sans-serif", 13))
+        .label_style(("sans-serif", LETTERS))
         .draw()?;
     let means = cells.means.iter().map(|(_, _, mean)| *mean);
     let (low, high) = (means.clone().fold(f64::INFINITY, f64::min), means.fold(f64::NEG_INFINITY, f64::max));
@@ -233,6 +273,34 @@ fn draw_heat(area: &Area<'_>, report: &SweepReport, cells: &Cells, width: Width)
             let text = within(mean, Some(0.01 * mean.abs()));
             chart.draw_series([Text::new(text, (x + 0.5, y + 0.5), style.color(&ink))])?;
         }
+    }
+    draw_scale(area, [low, high], across.end, &up)
+}
+
+/// Returns the step between labelled values, so that labels of this size do not touch.
+fn labelled(values: usize, label: i32, room: &Range<i32>) -> usize {
+    let pixels = usize::try_from(room.end - room.start).unwrap_or(0).max(1);
+    (values * usize::try_from(label).unwrap_or(0)).div_ceil(pixels).max(1)
+}
+
+/// Draws the colours of a heat map to the right of it, with numbers.
+fn draw_scale(area: &Area<'_>, [low, high]: [f64; 2], left: i32, up: &Range<i32>) -> Result<(), DrawError> {
+    // the area may begin below a title
+    let (x0, y0) = area.get_pixel_range();
+    let (x, top, bottom) = (left - x0.start + SCALE[0], up.start - y0.start, up.end - y0.start);
+    let at = |share: f64| bottom - (share * f64::from(bottom - top)).round() as i32;
+    let steps = if high > low { SHADES } else { 1 };
+    for i in 0..steps {
+        let [from, to] = [i, i + 1].map(|i| at(f64::from(i) / f64::from(steps)));
+        let colour = ramp(f64::from(i) / f64::from((steps - 1).max(1)));
+        area.draw(&Rectangle::new([(x, to), (x + SCALE[1], from)], colour.filled()))?;
+    }
+    let shares: &[f64] = if high > low { &[0.0, 0.25, 0.5, 0.75, 1.0] } else { &[0.5] };
+    let style = ("sans-serif", LETTERS).into_text_style(area).pos(Pos::new(HPos::Left, VPos::Center));
+    for &share in shares {
+        let value = low + share * (high - low);
+        let text = within(value, Some(0.01 * value.abs().max(high - low)));
+        area.draw(&Text::new(text, (x + SCALE[1] + 6, at(share)), style.clone()))?;
     }
     Ok(())
 }
@@ -359,4 +427,58 @@ fn value_labels(knob: &KnobRow) -> Vec<(f64, i32, String)> {
         labels.push(right(worst));
     }
     labels
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A grid of `columns` by `rows` points, with times from 1 s on.
+    fn grid(columns: usize, rows: usize) -> SweepReport {
+        let point = |i: usize| {
+            let (column, row) = (i / rows, i % rows);
+            let mean = 1.0 + (column * rows + row) as f64;
+            json!({
+                "point": i + 1, "values": [column * 10, row], "replications": 1, "reached": 1, "engine": "tasks",
+                "mean_s": { "value": mean, "low": null, "high": null },
+            })
+        };
+        let axis = |name: &str| json!({ "key": name, "name": name });
+        serde_json::from_value(json!({
+            "design": "grid", "axes": [axis("workers"), axis("reduces")], "shard": [1, 1], "planned": columns * rows, "partial": false,
+            "level": 0.95, "version": "0.1.0", "seed": 0, "replications": columns * rows,
+            "points": (0..columns * rows).map(point).collect::<Vec<_>>(), "tornado": [], "plan": "",
+        }))
+        .unwrap()
+    }
+
+    fn labels(svg: &str) -> Vec<&str> {
+        let texts = svg.split("<text").skip(1).filter_map(|text| text.split('>').nth(1)?.split('<').next());
+        texts.map(str::trim).filter(|text| !text.is_empty()).collect()
+    }
+
+    #[test]
+    fn a_large_grid_has_few_labels_and_a_scale_with_numbers() {
+        let picture = heat(&grid(100, 1000)).unwrap().unwrap();
+        for svg in [&*picture.wide, &*picture.narrow] {
+            let labels = labels(svg);
+            assert!(labels.len() < 60, "{labels:?}");
+            assert!(labels.contains(&"mean time [s] (dark: short), averages of 2 × 16 values"), "{labels:?}");
+            // the scale reaches from the average of the first cell, 508.5, to that of the last one, 99,496.5, which has 8 rows
+            assert!(["508", "50002", "99496"].iter().all(|number| labels.contains(number)), "{labels:?}");
+            assert!(svg.len() < 600_000, "{}", svg.len());
+            // no mark without a label
+            assert!(svg.matches("<line").count() < 10 && svg.matches("<polyline").count() < 10);
+        }
+    }
+
+    #[test]
+    fn a_small_grid_labels_every_value() {
+        let picture = heat(&grid(4, 3)).unwrap().unwrap();
+        let labels = labels(&picture.wide);
+        for value in ["0", "10", "20", "30", "1", "2", "1.000", "12.00"] {
+            assert!(labels.contains(&value), "{value} in {labels:?}");
+        }
+    }
 }
