@@ -17,6 +17,7 @@ const CODE: [&str; 11] = [
     "src",
     "shaders/src",
     "crates/common/src",
+    "crates/derive/src",
     "crates/engine/src",
     "crates/exact/src",
     "crates/logs/src",

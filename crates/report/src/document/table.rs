@@ -51,6 +51,21 @@ pub struct Table {
     pub level: f64,
     /// Maximum number of rows for readers; CSV has all.
     pub most: Option<usize>,
+    /// Rows that readers see, if not all.
+    pub only: Option<Vec<usize>>,
+    /// The chosen row.
+    pub mark: Option<usize>,
+    /// The column that is drawn as bars at the right edge of a terminal.
+    pub bar: Option<Bar>,
+}
+
+/// A column as bars.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bar {
+    /// Position of the column.
+    pub column: usize,
+    /// A number of the same unit that is marked, and its name.
+    pub mark: Option<(&'static str, f64)>,
 }
 
 /// A column of a table.
@@ -64,6 +79,8 @@ pub struct Column {
     pub key: Word,
     /// Keys of the ends of intervals, in a wide table.
     pub ends: Option<[Word; 2]>,
+    /// Title of the intervals, if they stand apart from the numbers in a terminal.
+    pub interval: Option<String>,
     /// The readers who see the column.
     pub show: Show,
 }
@@ -194,10 +211,11 @@ impl Column {
 
     /// Returns the title with its unit.
     pub(crate) fn header(&self) -> String {
+        let interval = self.interval.as_ref().map_or_else(String::new, |title| format!(" ({title})"));
         if self.unit.is_empty() {
-            self.title.clone()
+            self.title.clone() + &interval
         } else {
-            format!("{} [{}]", self.title, self.unit).trim().to_owned()
+            format!("{} [{}]{interval}", self.title, self.unit).trim().to_owned()
         }
     }
 }
@@ -260,6 +278,16 @@ impl Table {
     #[must_use]
     pub fn most(self, rows: usize) -> Self {
         Self { most: Some(rows), ..self }
+    }
+
+    /// Orders the rows that everyone sees by their positions in the result.
+    #[must_use]
+    pub fn sorted_by(mut self, order: impl Fn(usize, usize) -> std::cmp::Ordering) -> Self {
+        let mut places: Vec<usize> = (0..self.rows.len()).collect();
+        places.sort_by(|&a, &b| order(a, b));
+        self.mark = self.mark.and_then(|mark| places.iter().position(|&place| place == mark));
+        self.rows = places.into_iter().map(|place| std::mem::take(&mut self.rows[place])).collect();
+        self
     }
 
     /// Iterates over the numbers that readers see.
@@ -327,9 +355,31 @@ impl Table {
         reasons.into_iter().map(words).collect()
     }
 
-    /// Returns the rows that readers see, up to a limit, and the number of further rows.
-    pub(crate) fn shown_rows(&self, most: Option<usize>) -> (&[Vec<Cell>], usize) {
-        let most = most.or(self.most).unwrap_or(usize::MAX).min(self.rows.len());
-        (&self.rows[..most], self.rows.len() - most)
+    /// Returns the positions of the rows that readers see, up to a limit, and the number of further rows.
+    pub(crate) fn shown_rows(&self, most: Option<usize>) -> (Vec<usize>, usize) {
+        let all = || (0..self.rows.len()).collect();
+        let mut shown = self.only.clone().filter(|_| most.is_none()).unwrap_or_else(all);
+        shown.truncate(most.or(self.most).unwrap_or(usize::MAX));
+        let left = self.rows.len() - shown.len();
+        (shown, left)
+    }
+
+    /// Returns what the bars draw: the share of the longest bar for each row, and the share of the mark.
+    pub(crate) fn bars(&self) -> Option<(Vec<f64>, Option<f64>)> {
+        let bar = self.bar?;
+        let value = |row: &Vec<Cell>| match row.get(bar.column) {
+            Some(Cell::Number(number)) if number.measured.value.is_finite() => number.measured.value.max(0.0),
+            _ => 0.0,
+        };
+        let values: Vec<f64> = self.rows.iter().map(value).collect();
+        let (least, most) =
+            (values.iter().copied().fold(f64::INFINITY, f64::min), values.iter().copied().fold(0.0, f64::max));
+        // equal bars say nothing
+        (most > least).then(|| {
+            (
+                values.iter().map(|value| value / most).collect(),
+                bar.mark.map(|(_, at)| at / most).filter(|at| *at <= 1.0),
+            )
+        })
     }
 }

@@ -96,13 +96,17 @@ fn wide(table: &Table) -> Vec<Vec<String>> {
             .collect::<Vec<_>>()
     };
     let mut rows: Vec<Vec<String>> = vec![columns.iter().flat_map(keys).collect()];
-    for cells in &table.rows {
+    if table.mark.is_some() {
+        rows[0].push("chosen".to_owned());
+    }
+    for (at, cells) in table.rows.iter().enumerate() {
         let mut row = Vec::new();
         for (i, column) in &columns {
             let cell = cells.get(*i).unwrap_or(&Cell::Empty);
             row.push(value(cell));
             row.extend(column.ends.iter().flat_map(|_| ends(cell)));
         }
+        row.extend(table.mark.map(|mark| (mark == at).to_string()));
         rows.push(row);
     }
     rows

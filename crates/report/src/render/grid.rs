@@ -12,6 +12,20 @@ const GAP: usize = 2;
 /// Minimum number of characters of a column with wrapped words.
 const NARROW: usize = 20;
 
+/// The part of a column that a set shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// Numbers, and intervals next to them.
+    Whole,
+    /// Numbers; the intervals stand apart.
+    Value,
+    /// Intervals.
+    Interval,
+}
+
+/// Width of bars in characters: minimum and maximum.
+const BAR: [usize; 2] = [4, 18];
+
 /// A column prepared for layout: each cell has a left part and a remainder.
 #[derive(Clone)]
 struct Set {
@@ -28,14 +42,23 @@ struct Set {
 }
 
 impl Set {
-    fn new(table: &Table, column: usize, short: bool, look: &Look) -> Self {
-        let (rows, _) = table.shown_rows(look.rows);
+    fn new(table: &Table, column: usize, part: Part, short: bool, look: &Look) -> Self {
+        let rows: Vec<&Vec<Cell>> = table.shown_rows(look.rows).0.into_iter().map(|i| &table.rows[i]).collect();
         let unit = &table.columns[column].unit;
-        let cell = |row: &Vec<Cell>| match row.get(column) {
+        let cell = |row: &&Vec<Cell>| match row.get(column) {
+            Some(Cell::Number(number)) if part == Part::Interval => {
+                [look.words(&number.interval().unwrap_or_default()), String::new()]
+            }
             Some(Cell::Text { text, .. }) => [look.words(text), String::new()],
             Some(Cell::Number(number)) => {
                 let value = if unit.is_empty() { number.text() } else { number.value_text() };
-                let interval = if short { number.short_interval() } else { number.interval() };
+                let interval = if part == Part::Value {
+                    None
+                } else if short {
+                    number.short_interval()
+                } else {
+                    number.interval()
+                };
                 [value, interval.unwrap_or_default()].map(|text| look.words(&text))
             }
             // a missing name needs no dash
@@ -44,8 +67,12 @@ impl Set {
         let any = |is: fn(&Cell) -> bool| rows.iter().any(|row| row.get(column).is_some_and(is));
         // a list of values mixes words and numbers, so all are left-aligned
         let mixed = table.form == Form::Fields && any(|cell| matches!(cell, Cell::Text { .. }));
-        let numbers = !mixed && any(|cell| !cell.is_text());
-        let header = look.words(&table.columns[column].header());
+        let numbers = !mixed && part != Part::Interval && any(|cell| !cell.is_text());
+        let mut head = table.columns[column].clone();
+        if let Some(title) = head.interval.take().filter(|_| part == Part::Interval) {
+            head.title = title;
+        }
+        let header = look.words(&head.header());
         let joined = |[left, right]: [String; 2]| {
             if mixed && !right.is_empty() { [format!("{left} {right}"), String::new()] } else { [left, right] }
         };
@@ -64,6 +91,15 @@ impl Set {
         left = left.max(self.header.width().saturating_sub(right));
         self.width = [left, left + right];
         self.whole = left + right;
+    }
+
+    /// Narrows the last column before bars: its head hangs over the bars, which have none.
+    fn overhang(&mut self) {
+        let title = self.header.split(" [").next().map_or(0, |title| title.width());
+        let widest = |part: usize| self.cells.iter().map(|cell| cell[part].width()).max().unwrap_or(0);
+        let right = self.width[1] - self.width[0];
+        let left = widest(0).max(title.saturating_sub(right));
+        self.width = [left, left + right];
     }
 
     /// Wraps words to a width in characters.
@@ -93,10 +129,10 @@ impl Set {
     }
 }
 
-/// Returns the lines of a table.
-pub(crate) fn grid(table: &Table, look: &Look) -> String {
+/// Returns the lines of a table, and whether they end with bars.
+pub(crate) fn grid(table: &Table, look: &Look) -> (String, bool) {
     if table.form == Form::Cards {
-        return cards(table, look);
+        return (cards(table, look), false);
     }
     let shown = |&column: &usize| match table.columns[column].show {
         Show::Csv => false,
@@ -104,7 +140,13 @@ pub(crate) fn grid(table: &Table, look: &Look) -> String {
         Show::Always | Show::Room => true,
     };
     let shown: Vec<usize> = (0..table.columns.len()).filter(shown).collect();
-    let sets = |short| shown.iter().map(|&column| Set::new(table, column, short, look)).collect::<Vec<_>>();
+    let parts_of = |&column: &usize| -> &[Part] {
+        if table.columns[column].interval.is_some() { &[Part::Value, Part::Interval] } else { &[Part::Whole] }
+    };
+    let set = |short| {
+        move |&column: &usize| parts_of(&column).iter().map(move |&part| Set::new(table, column, part, short, look))
+    };
+    let sets = |short| shown.iter().flat_map(set(short)).collect::<Vec<_>>();
     let mut columns = sets(false);
     let total = |columns: &[Set]| columns.iter().map(|set| GAP + set.width[1]).sum::<usize>();
     let most = look.columns();
@@ -125,18 +167,36 @@ pub(crate) fn grid(table: &Table, look: &Look) -> String {
     parts.iter_mut().for_each(|part| widen(part, most));
     // a name and one long word next to it
     if parts.iter().any(|part| total(part) > most) {
-        return cards(table, look);
+        return (cards(table, look), false);
+    }
+    let (rows, _) = table.shown_rows(look.rows);
+    let marked = table.mark.and_then(|mark| rows.iter().position(|&row| row == mark));
+    // bars take what is left of the line; a stacked table has no room for them
+    let mut has_bars = false;
+    if let [only] = &mut parts[..]
+        && let Some((shares, mark)) = table.bars()
+    {
+        if let Some(last) = only.last_mut().filter(|last| last.numbers) {
+            last.overhang();
+        }
+        let room = most.saturating_sub(total(only) + GAP).min(BAR[1]);
+        has_bars = room >= BAR[0];
+        if has_bars {
+            let cells = rows.iter().map(|&row| [bar(shares[row], mark, room, look), String::new()]).collect();
+            let (header, width) = (String::new(), [room; 2]);
+            only.push(Set { header, cells, numbers: false, room: false, width, whole: room });
+        }
     }
     for part in parts {
         if !text.is_empty() {
             text.push('\n');
         }
-        text += &lines_of(&part, table.form == Form::Grid);
+        text += &lines_of(&part, table.form == Form::Grid, marked);
     }
     if !dropped.is_empty() {
         text += &wrapped(&format!("Columns that do not fit: {}.", dropped.join(", ")), look, "");
     }
-    text
+    (text, has_bars)
 }
 
 /// Narrows columns of words, the widest first, until all columns fit or no column can be narrowed.
@@ -184,25 +244,39 @@ fn parts(columns: Vec<Set>, most: usize) -> Vec<Vec<Set>> {
     parts
 }
 
-fn lines_of(columns: &[Set], headed: bool) -> String {
+/// Returns a bar of a share of the width, with a mark; what is not 0 is visible.
+fn bar(share: f64, mark: Option<f64>, width: usize, look: &Look) -> String {
+    let cells = |share: f64| (share * width as f64).round() as usize;
+    let full = if share > 0.0 { cells(share).max(1) } else { 0 };
+    let mark = mark.map(|at| cells(at).min(width - 1));
+    let cell = |i| match () {
+        () if mark == Some(i) => look.either("│", "|"),
+        () if i < full => look.either("█", "#"),
+        () => " ",
+    };
+    (0..width).map(cell).collect()
+}
+
+fn lines_of(columns: &[Set], headed: bool, marked: Option<usize>) -> String {
     let mut text = String::new();
-    let mut put = |cells: Vec<Vec<String>>| {
+    let mut put = |cells: Vec<Vec<String>>, marked: bool| {
         let height = cells.iter().map(Vec::len).max().unwrap_or(0);
         for i in 0..height {
             let mut line = String::new();
             for (cell, set) in cells.iter().zip(columns) {
                 let part = cell.get(i).map_or("", String::as_str);
-                line += &format!("{:GAP$}{part}{}", "", " ".repeat(set.width[1].saturating_sub(part.width())));
+                let gap = if marked && i == 0 && line.is_empty() { ">" } else { "" };
+                line += &format!("{gap:GAP$}{part}{}", " ".repeat(set.width[1].saturating_sub(part.width())));
             }
             text += line.trim_end();
             text.push('\n');
         }
     };
     if headed && columns.iter().any(|set| !set.header.is_empty()) {
-        put(columns.iter().map(Set::heading).collect());
+        put(columns.iter().map(Set::heading).collect(), false);
     }
     let rows = columns.first().map_or(0, |set| set.cells.len());
-    (0..rows).for_each(|row| put(columns.iter().map(|set| set.cell(row)).collect()));
+    (0..rows).for_each(|row| put(columns.iter().map(|set| set.cell(row)).collect(), marked == Some(row)));
     text
 }
 
@@ -210,7 +284,7 @@ fn lines_of(columns: &[Set], headed: bool) -> String {
 fn cards(table: &Table, look: &Look) -> String {
     let mut text = String::new();
     let titles = table.columns.iter().skip(1).map(|column| column.header().width()).max().unwrap_or(0);
-    for row in table.shown_rows(look.rows).0 {
+    for row in table.shown_rows(look.rows).0.into_iter().map(|i| &table.rows[i]) {
         let mut cells = row.iter().zip(&table.columns).filter(|(cell, column)| {
             **cell != Cell::Empty && (column.show != Show::Csv) && (column.show != Show::Detail || look.detail)
         });

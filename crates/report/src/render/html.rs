@@ -180,25 +180,40 @@ fn table_of(table: &Table) -> Markup {
     // columns of words are left-aligned, columns with numbers right-aligned
     let words: Vec<bool> = (0..table.columns.len()).map(|column| is_of_words(table, column)).collect();
     let note = table.full_note("Small numbers");
+    let bars = table.bars();
     html! {
         div.table {
             @if !table.title.is_empty() { h3 { (table.title) } }
             @if !note.is_empty() { p.note { (prose_as(&note, typographic)) } }
             table.cards[many].few[few] {
                 @if table.form != Form::Fields {
-                    thead { tr { @for &i in &columns { (header_of(&table.columns[i], words[i])) } } }
+                    thead { tr {
+                        @for &i in &columns { (header_of(&table.columns[i], words[i])) }
+                        @if bars.is_some() { th.bar {} }
+                    } }
                 }
                 tbody {
-                    @for row in rows {
-                        tr {
+                    @for at in rows {
+                        tr.chosen[table.mark == Some(at)] {
                             @for &i in &columns {
-                                (cell_of(row.get(i).unwrap_or(&Cell::Empty), &table.columns[i], i == 0, words[i]))
+                                (cell_of(table.rows[at].get(i).unwrap_or(&Cell::Empty), &table.columns[i], i == 0, words[i]))
                             }
+                            @if let Some((shares, mark)) = &bars { (bar_of(shares[at], *mark)) }
                         }
                     }
                 }
             }
             @if left > 0 { p.note { (count(left as u128)) " more rows are in the JSON." } }
+        }
+    }
+}
+
+/// Returns the bar of a row, with a mark.
+fn bar_of(share: f64, mark: Option<f64>) -> Markup {
+    html! {
+        td.bar aria-hidden="true" {
+            div style=(format!("width: {:.1}%", 100.0 * share)) {}
+            @if let Some(mark) = mark { i style=(format!("left: {:.1}%", 100.0 * mark)) {} }
         }
     }
 }
