@@ -13,6 +13,7 @@ const ERLANG: u32 = 6;
 const LOGNORMAL: u32 = 7;
 const WEIBULL: u32 = 8;
 const PARETO: u32 = 9;
+const GAMMA: u32 = 10;
 
 /// A distribution as the shaders read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +103,11 @@ impl DeviceLaw {
             Transform::Pareto { power, scale } => {
                 tables.extend([*power, *scale].map(number_words).as_flattened());
                 Self { kind: PARETO, a: at, b: 0, loops: 0 }
+            }
+            Transform::Gamma { base, table } => {
+                tables.extend(pair(base.cast_unsigned()));
+                tables.extend(table.words());
+                Self { kind: GAMMA, a: at, b: 0, loops: 0 }
             }
         })
     }

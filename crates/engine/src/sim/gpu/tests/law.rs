@@ -19,6 +19,8 @@ fn delays_of_extreme_words_equal_the_cpu_bit_for_bit() {
         Law::Weibull { shape: 0.02, scale: 1.0 },
         Law::Weibull { shape: 40.0, scale: 1.0 },
         Law::Pareto { shape: 1.01, scale: 1e-6 },
+        Law::Gamma { shape: 0.01, scale: 100.0 },
+        Law::Gamma { shape: 10_000.0, scale: 1e-4 },
     ];
     let fits = |law: &Law| !matches!(law, Law::Erlang { stages, .. } if *stages > 2);
     let laws: Vec<Law> = all_laws().into_iter().chain(extremes).filter(fits).collect();
