@@ -35,7 +35,7 @@ pub(crate) use compare::CompareArgs;
 #[cfg(feature = "gpu")]
 pub(crate) use devices::{BenchArgs, DevicesArgs};
 pub(crate) use diagnose::{DiagnoseArgs, RulesChoice};
-pub(crate) use fit::FitArgs;
+pub(crate) use fit::{FitArgs, FittedArgs};
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, WhatIfArgs};
 pub(crate) use knobs::{OptimizeArgs, SensitivityArgs};
 #[cfg(feature = "serve")]

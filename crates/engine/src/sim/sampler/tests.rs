@@ -200,7 +200,11 @@ fn delays_saturate() {
     }
     let sum = Sampler::general(&Law::Erlang { stages: 1000, mean: 1e30 }, clock());
     assert_eq!(sum.draw(KEY, 0, 0, 0), NEVER);
-    for law in [Law::Weibull { shape: 0.01, scale: 1e30 }, Law::LogNormal { mean: 1e100, cv: 1.0 }, Law::Gamma { shape: 0.5, scale: 1e100 }] {
+    for law in [
+        Law::Weibull { shape: 0.01, scale: 1e30 },
+        Law::LogNormal { mean: 1e100, cv: 1.0 },
+        Law::Gamma { shape: 0.5, scale: 1e100 },
+    ] {
         let sampler = Sampler::general(&law, clock());
         assert!((0..1000).any(|r| sampler.draw(KEY, 0, 0, r) == NEVER), "{law:?}");
     }
