@@ -1,5 +1,5 @@
 // Logarithm, power of two and normal quantile in integer arithmetic, and the delays that need them.
-// Twin: crates/engine/src/sim/sampler/functions/mod.rs (from_fixed, times, logarithm, fraction, minus_log2, factor, power_of_two, power_minus_one, value_at, lognormal, weibull, pareto), crates/engine/src/sim/sampler/gamma.rs (value), crates/engine/src/sim/sampler/ticks.rs (ticks_of)
+// Twin: crates/engine/src/sim/sampler/functions/mod.rs (from_fixed, times, logarithm, fraction, minus_log2, factor, power_of_two, power_minus_one, value_at, lognormal, weibull, pareto), crates/engine/src/sim/sampler/gamma.rs (gamma, high_signed), crates/engine/src/sim/sampler/ticks.rs (ticks_of)
 // crates/engine/src/sim/gpu/shader.rs writes `log_ratio`, `growth` and NORMAL_ROWS from the tables of the CPU. The table of the normal
 // quantile is a part of `tables`.
 
@@ -82,7 +82,7 @@ fn power_minus_one(y: Positive) -> Positive {
 }
 
 // the row of a uniform number, by its tail probability, and the position in the row
-fn row_of(bits: vec2<u32>) -> vec2<u32> {
+fn tail_row(bits: vec2<u32>) -> vec2<u32> {
     let odd = vec2<u32>(bits.x | 1u, bits.y);
     let tail = select(odd, minus(vec2<u32>(0u, 0u), odd), bits.y >> 31u == 1u);
     let zeros = leading_zeros(tail);
@@ -93,7 +93,7 @@ fn row_of(bits: vec2<u32>) -> vec2<u32> {
 // the absolute value of a normal variate as Q4.28, and 1 if the variate is positive; `at` is where its table starts
 fn normal(bits: vec2<u32>, at: u32) -> vec2<u32> {
     let positive = bits.y >> 31u;
-    let place = row_of(bits);
+    let place = tail_row(bits);
     let row = at + place.x;
     let s = place.y;
     var a = tables[row];
@@ -133,7 +133,7 @@ fn high_signed(a: u32, b: u32) -> u32 {
 
 // 2 to the sum of the base in tables[at] and the logarithm of the quantile; the rows of both tails follow the base
 fn gamma(at: u32, bits: vec2<u32>) -> Positive {
-    let place = row_of(bits);
+    let place = tail_row(bits);
     let row = at + 2u + GAMMA_ROW * ((bits.y >> 31u) * NORMAL_ROWS + place.x);
     var a = tables[row + 2u];
     a = tables[row + 3u] + high_signed(a, place.y);

@@ -362,7 +362,7 @@ quantities! {
     /// A level of confidence.
     Level("", "", ("%", 100.0), Digits::Plain);
     /// An amount of money, or of machine time; the head of its table says which.
-    Cost("", "", ("", 1.0), Digits::Column(2));
+    Cost("", "", ("", 1.0), Digits::Column(3));
 }
 
 impl Value for u64 {

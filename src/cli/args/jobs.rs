@@ -83,6 +83,11 @@ Examples:
     tailspn estimate small.gz large.gz
     tailspn estimate small.gz large.gz --input-size 10GB --executors 8 --cores 4
 
+    # one of several applications in an archive; a MapReduce job
+    tailspn estimate logs.zip --app application_1724877841851_0016 \\
+        --max-attempts 1000000
+    tailspn estimate history.txt --job job_160000000000_0007
+
     # half of the replications; `tailspn merge` puts the halves together
     tailspn estimate job.toml --shard 1/2 -o half-job.part
 ")]

@@ -118,6 +118,10 @@ Examples:
     tailspn optimize logs.zip --app application_1724877841851_0016 \\
         --max-attempts 1000000 --deadline 1m --threads 2 --json
 
+    # the workers of a MapReduce job, from its log
+    tailspn optimize history.txt --job job_160000000000_0007 --deadline 1m \\
+        --workers 1..4
+
     # axes and costs from a plan
     tailspn optimize --print-plan > deadline.toml
     tailspn optimize deadline.toml --deadline 90s --probability 99%

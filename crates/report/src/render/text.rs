@@ -76,7 +76,7 @@ fn table_text(table: &Table, look: &Look) -> Option<String> {
     let (lines, has_bars) = grid(table, look);
     text += &lines;
     let (_, left) = table.shown_rows(look.rows);
-    let more = if left > 0 { format!("{} more rows: --csv.", count(left as u128)) } else { String::new() };
+    let more = if left > 0 { format!("{} more rows are in the JSON.", count(left as u128)) } else { String::new() };
     let bars = if has_bars { bars_note(table, look) } else { String::new() };
     text += &wrapped(format!("{more} {bars}").trim(), look, "");
     Some(text)

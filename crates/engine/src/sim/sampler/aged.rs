@@ -84,7 +84,7 @@ impl AgedSampler {
             (Transform::Gamma { base, table }, Law::Gamma { shape, scale }) => {
                 let [_, tail] = gamma_tails(*shape, seconds / scale);
                 let (upper, row, s) = place_beyond(later(-libm::log2(tail), word));
-                u64::ticks_of(power_of_two(base + table.value(upper, row, s)))
+                u64::ticks_of(power_of_two(base + table.gamma(upper, row, s)))
             }
             (other @ (Transform::Never | Transform::Exponential(_) | Transform::Deterministic(_)), _)
             // `new` pairs each transform with its own law; the list lets a new distribution not compile until it has a case

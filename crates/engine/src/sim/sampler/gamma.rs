@@ -66,15 +66,15 @@ impl GammaTable {
     #[inline(always)]
     pub(crate) fn draw(&self, bits: u64) -> i64 {
         let (row, s) = normal_row(bits);
-        self.value(is_upper(bits), row, s)
+        self.gamma(is_upper(bits), row, s)
     }
 
     /// `log2` of the quantile at a place in the upper or lower tail, as Q32.32.
     #[inline(always)]
-    pub(crate) fn value(&self, upper: bool, row: u32, s: u32) -> i64 {
+    pub(crate) fn gamma(&self, upper: bool, row: u32, s: u32) -> i64 {
         let row = self.0[usize::from(upper) * NORMAL_ROWS + (row as usize & (NORMAL_ROWS - 1))];
-        let sum = row.terms.iter().fold(0, |sum, term| term + high_product(sum, s));
-        row.constant + (i64::from(high_product(sum, s)) << (32 - BITS))
+        let sum = row.terms.iter().fold(0, |sum, term| term + high_signed(sum, s));
+        row.constant + (i64::from(high_signed(sum, s)) << (32 - BITS))
     }
 
     /// The rows as a device reads them: the constant, low word first, then the terms.
@@ -104,7 +104,7 @@ impl GammaRow {
 
 /// The upper half of the product of a signed and an unsigned number, rounded down.
 #[inline(always)]
-fn high_product(a: i32, b: u32) -> i32 {
+fn high_signed(a: i32, b: u32) -> i32 {
     ((i64::from(a) * i64::from(b)) >> 32) as i32
 }
 
