@@ -131,17 +131,17 @@ fn high_signed(a: u32, b: u32) -> u32 {
     return high_product(a, b) - select(0u, b, a >> 31u == 1u);
 }
 
-// 2 to the sum of the base in tables[at] and the logarithm of the quantile; the rows of both tails follow the base
-fn gamma(at: u32, bits: vec2<u32>) -> Positive {
+// 2 to the sum of the base in tables[at] and the logarithm of the quantile; the rows of both tails start at `table`
+fn gamma(at: u32, table: u32, bits: vec2<u32>) -> Positive {
     let place = tail_row(bits);
-    let row = at + 2u + GAMMA_ROW * ((bits.y >> 31u) * NORMAL_ROWS + place.x);
+    let row = table + GAMMA_ROW * ((bits.y >> 31u) * NORMAL_ROWS + place.x);
     var a = tables[row + 2u];
     a = tables[row + 3u] + high_signed(a, place.y);
     a = tables[row + 4u] + high_signed(a, place.y);
     a = tables[row + 5u] + high_signed(a, place.y);
     let sum = high_signed(a, place.y);
-    // from 26 to 32 fraction bits
-    let wide = vec2<u32>(sum << 6u, bitcast<u32>(bitcast<i32>(sum) >> 26u));
+    // from 28 to 32 fraction bits
+    let wide = vec2<u32>(sum << 4u, bitcast<u32>(bitcast<i32>(sum) >> 28u));
     return power_of_two(plus(plus(table_pair(at), table_pair(row)), wide));
 }
 
@@ -171,7 +171,7 @@ fn curved(law: u32, a: u32, b: u32, first: u32, second: u32) -> vec2<u32> {
         return ticks_of(weibull(a, bits));
     }
     if law == GAMMA {
-        return ticks_of(gamma(a, bits));
+        return ticks_of(gamma(a, b, bits));
     }
     return ticks_of(times(pareto(table_number(a), bits), table_number(a + 2u)));
 }

@@ -76,8 +76,8 @@ pub struct Branch {
 /// Maximum number of stages of an Erlang distribution.
 pub const MAX_ERLANG_STAGES: u32 = 1_000;
 
-/// Shapes of a gamma distribution: coefficients of variation from 10 down to 0.01.
-pub const GAMMA_SHAPES: std::ops::RangeInclusive<f64> = 0.01..=10_000.0;
+/// Shapes of a gamma distribution: coefficients of variation from 5 down to 0.01.
+pub const GAMMA_SHAPES: std::ops::RangeInclusive<f64> = 0.04..=10_000.0;
 
 impl Law {
     /// The distribution's name, in lower case.
@@ -285,7 +285,7 @@ mod tests {
         assert_eq!(problem.to_string(), "shape is 1; it must be finite and above 1");
         assert!(Law::Empirical { samples: vec![] }.problem().is_some());
         let problem = Law::Gamma { shape: 0.001, scale: 1.0 }.problem().unwrap();
-        assert_eq!(problem.to_string(), "shape is 0.001; it must be 0.01 to 10000 for a gamma distribution");
+        assert_eq!(problem.to_string(), "shape is 0.001; it must be 0.04 to 10000 for a gamma distribution");
         assert!(Law::Erlang { stages: 0, mean: 1.0 }.problem().is_some());
         assert!(Law::Uniform { low: 2.0, high: 1.0 }.problem().is_some());
     }

@@ -49,7 +49,7 @@ pub enum PhaseLaw {
     },
     /// Gamma.
     Gamma {
-        /// Coefficient of variation (standard deviation divided by mean), 0.01 to 10. 1 is the exponential distribution; `1/sqrt(k)` is a
+        /// Coefficient of variation (standard deviation divided by mean), 0.01 to 5. 1 is the exponential distribution; `1/sqrt(k)` is a
         /// sum of k equal exponential stages.
         cv: f64,
     },
@@ -168,7 +168,7 @@ impl PhaseLaw {
                 check(shape.is_finite() && *shape >= MIN_WEIBULL_SHAPE, "shape", *shape, "finite and at least 0.01")
             }
             Self::Pareto { shape } => check(shape.is_finite() && *shape > 1.0, "shape", *shape, "finite and above 1"),
-            Self::Gamma { cv } => check((0.01..=10.0).contains(cv), "cv", *cv, "0.01 to 10"),
+            Self::Gamma { cv } => check((0.01..=5.0).contains(cv), "cv", *cv, "0.01 to 5"),
             Self::Uniform { spread } => check((0.0..=1.0).contains(spread), "spread", *spread, "between 0 and 1"),
             Self::Empirical { samples } if samples.is_empty() => {
                 check(false, "the number of samples", 0.0, "at least 1")
@@ -263,7 +263,7 @@ mod tests {
             PhaseLaw::Weibull { shape: 0.7 },
             PhaseLaw::Pareto { shape: 2.5 },
             PhaseLaw::Gamma { cv: 0.01 },
-            PhaseLaw::Gamma { cv: 10.0 },
+            PhaseLaw::Gamma { cv: 5.0 },
             PhaseLaw::Uniform { spread: 0.25 },
             PhaseLaw::Empirical { samples: vec![1.0, 2.0, 6.0] },
         ];

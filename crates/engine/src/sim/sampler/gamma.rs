@@ -12,7 +12,7 @@ use crate::sim::sampler::tables::NORMAL_ROWS;
 /// Degree of the polynomials.
 pub(crate) const GAMMA_DEGREE: usize = 4;
 /// Fraction bits of coefficients other than the constant.
-const BITS: u32 = 26;
+const BITS: u32 = 28;
 /// A part of the curve: `log2` of the quantile, by the position in the row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct GammaRow {
