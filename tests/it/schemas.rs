@@ -9,7 +9,7 @@ use tailspn::report::{KINDS, LINE_SCHEMAS, NamedSchema, PLAN_SCHEMAS, RESULT_SCH
 use crate::cli::{data, tool};
 
 /// The keywords that only describe.
-const SILENT: [&str; 5] = ["$schema", "title", "description", "default", "definitions"];
+const SILENT: [&str; 6] = ["$schema", "title", "description", "default", "definitions", "unit"];
 
 /// Checks a result in JSON against the schema of its kind, and returns the kind; none if the text is not a result. Lines of
 /// events are checked too.
