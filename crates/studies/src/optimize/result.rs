@@ -65,13 +65,13 @@ pub enum Conclusion {
 pub struct CheapestAnswer {
     /// The answer in words.
     pub text: String,
-    /// What was found.
+    /// Conclusion of the search.
     pub found: Conclusion,
-    /// The chosen configuration.
+    /// Position of the chosen configuration; none if none was chosen.
     pub row: Option<usize>,
-    /// The costliest configuration that is cheaper than the chosen one.
+    /// Position of the costliest configuration that is cheaper than the chosen one.
     pub next_cheaper: Option<usize>,
-    /// The fastest configuration, if none was chosen.
+    /// Position of the fastest configuration, if none was chosen.
     pub closest: Option<usize>,
 }
 
@@ -107,7 +107,7 @@ pub struct Cheapest {
     pub answer: CheapestAnswer,
     /// The check of the plan on the runs that it was fitted to; none if the question is not about a plan of a job.
     pub own_run: Option<OwnRun>,
-    /// True if the search was stopped before its end.
+    /// True if the run ended early.
     pub partial: bool,
     /// The question.
     pub question: CheapestQuestion,
@@ -119,11 +119,11 @@ pub struct Cheapest {
     pub eliminated: u64,
     /// Replications of all points.
     pub replications: u64,
-    /// Version of this crate that ran the search.
+    /// Version of tailspn.
     pub version: String,
-    /// Seed of every point.
+    /// Seed of the random numbers.
     pub seed: u64,
-    /// The folded parts of the net of the base configuration; `None` if it runs unfolded.
+    /// The folded parts of the net of the base configuration; none if it runs unfolded.
     pub folded: Option<FoldedParts>,
     /// Similar parts of the net of the base configuration that are not folded.
     pub not_folded: Vec<NotFolded>,
