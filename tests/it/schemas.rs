@@ -296,7 +296,7 @@ type Damage = fn(&mut Value);
 fn damages(value: &Value, at: &str, places: &mut Vec<(String, Damage)>) {
     match value {
         Value::Object(keys) => {
-            places.push((at.to_owned(), |value| value["no_key"] = 0.into()));
+            places.push((at.to_owned(), |value| value["no_key"] = vec![Vec::<Value>::new()].into()));
             for (key, inner) in keys {
                 damages(inner, &format!("{at}/{}", key.replace('~', "~0").replace('/', "~1")), places);
             }

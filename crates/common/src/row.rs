@@ -355,8 +355,6 @@ macro_rules! quantities {
 quantities! {
     /// A time.
     Seconds("_s", "s", ("s", 1.0), Digits::Significant(3));
-    /// Time of cores.
-    CoreSeconds("_core_s", "core-s", ("core-min", 1.0 / 60.0), Digits::Significant(2));
     /// A share or a probability.
     Share("", "", ("%", 100.0), Digits::Percent);
     /// A level of confidence.

@@ -7,8 +7,7 @@ use crate::document::{Bar, Cell, Column, Number, Show, Table};
 /// Rows on their way to a table. Positions of columns come from [`field!`](tailspn_common::field), so that a name without
 /// a field does not compile.
 #[derive(Debug)]
-pub struct Rows<'r, R> {
-    rows: &'r [R],
+pub struct Rows {
     table: Table,
     /// Number of columns before those of the fields: the settings.
     lead: usize,
@@ -16,7 +15,7 @@ pub struct Rows<'r, R> {
 
 impl Table {
     /// Starts a table of all rows, which stand in the JSON at the pointer `at`.
-    pub fn of<'r, R: Row>(title: impl Into<String>, at: &str, rows: &'r [R]) -> Rows<'r, R> {
+    pub fn of<R: Row>(title: impl Into<String>, at: &str, rows: &[R]) -> Rows {
         let names: Vec<&str> =
             rows.first().map_or_else(Vec::new, |row| row.set().0.iter().map(|(name, _)| &**name).collect());
         let mut columns: Vec<Column> = names.iter().map(|&name| Column::new(name).key(name.to_owned())).collect();
@@ -48,7 +47,7 @@ impl Table {
             columns.push(head);
             put(&mut cells, values, column.unit, |i| format!("{at}/{i}/{}", column.key));
         }
-        Rows { rows, table: Table::new(title, "", columns).rows(cells).wide(), lead: names.len() }
+        Rows { table: Table::new(title, "", columns).rows(cells).wide(), lead: names.len() }
     }
 }
 
@@ -63,7 +62,7 @@ impl Number {
     }
 }
 
-impl<R: Row> Rows<'_, R> {
+impl Rows {
     /// Replaces the title of a column by one that depends on the question.
     #[must_use]
     pub fn head(mut self, column: usize, title: impl Into<String>) -> Self {
@@ -78,13 +77,6 @@ impl<R: Row> Rows<'_, R> {
         self
     }
 
-    /// Gives the intervals of a column a head of their own.
-    #[must_use]
-    pub fn interval(mut self, column: usize, title: impl Into<String>) -> Self {
-        self.table.columns[self.lead + column].interval = Some(title.into());
-        self
-    }
-
     /// Draws a column as bars at the right edge, with a mark at a number.
     #[must_use]
     pub fn bar(mut self, column: usize, mark: Option<(&'static str, f64)>) -> Self {
@@ -96,13 +88,6 @@ impl<R: Row> Rows<'_, R> {
     #[must_use]
     pub fn mark(mut self, row: Option<usize>) -> Self {
         self.table.mark = row;
-        self
-    }
-
-    /// Shows readers only some of the rows.
-    #[must_use]
-    pub fn only(mut self, keep: impl Fn(usize, &R) -> bool) -> Self {
-        self.table.only = Some((0..self.rows.len()).filter(|&i| keep(i, &self.rows[i])).collect());
         self
     }
 

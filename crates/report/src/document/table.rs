@@ -51,8 +51,6 @@ pub struct Table {
     pub level: f64,
     /// Maximum number of rows for readers; CSV has all.
     pub most: Option<usize>,
-    /// Rows that readers see, if not all.
-    pub only: Option<Vec<usize>>,
     /// The chosen row.
     pub mark: Option<usize>,
     /// The column that is drawn as bars at the right edge of a terminal.
@@ -79,8 +77,6 @@ pub struct Column {
     pub key: Word,
     /// Keys of the ends of intervals, in a wide table.
     pub ends: Option<[Word; 2]>,
-    /// Title of the intervals, if they stand apart from the numbers in a terminal.
-    pub interval: Option<String>,
     /// The readers who see the column.
     pub show: Show,
 }
@@ -211,11 +207,10 @@ impl Column {
 
     /// Returns the title with its unit.
     pub(crate) fn header(&self) -> String {
-        let interval = self.interval.as_ref().map_or_else(String::new, |title| format!(" ({title})"));
         if self.unit.is_empty() {
-            self.title.clone() + &interval
+            self.title.clone()
         } else {
-            format!("{} [{}]{interval}", self.title, self.unit).trim().to_owned()
+            format!("{} [{}]", self.title, self.unit).trim().to_owned()
         }
     }
 }
@@ -355,13 +350,10 @@ impl Table {
         reasons.into_iter().map(words).collect()
     }
 
-    /// Returns the positions of the rows that readers see, up to a limit, and the number of further rows.
-    pub(crate) fn shown_rows(&self, most: Option<usize>) -> (Vec<usize>, usize) {
-        let all = || (0..self.rows.len()).collect();
-        let mut shown = self.only.clone().filter(|_| most.is_none()).unwrap_or_else(all);
-        shown.truncate(most.or(self.most).unwrap_or(usize::MAX));
-        let left = self.rows.len() - shown.len();
-        (shown, left)
+    /// Returns the rows that readers see, up to a limit, and the number of further rows.
+    pub(crate) fn shown_rows(&self, most: Option<usize>) -> (&[Vec<Cell>], usize) {
+        let shown = most.or(self.most).unwrap_or(usize::MAX).min(self.rows.len());
+        (&self.rows[..shown], self.rows.len() - shown)
     }
 
     /// Returns what the bars draw: the share of the longest bar for each row, and the share of the mark.

@@ -12,17 +12,6 @@ const GAP: usize = 2;
 /// Minimum number of characters of a column with wrapped words.
 const NARROW: usize = 20;
 
-/// The part of a column that a set shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Part {
-    /// Numbers, and intervals next to them.
-    Whole,
-    /// Numbers; the intervals stand apart.
-    Value,
-    /// Intervals.
-    Interval,
-}
-
 /// Width of bars in characters: minimum and maximum.
 const BAR: [usize; 2] = [4, 18];
 
@@ -42,23 +31,14 @@ struct Set {
 }
 
 impl Set {
-    fn new(table: &Table, column: usize, part: Part, short: bool, look: &Look) -> Self {
-        let rows: Vec<&Vec<Cell>> = table.shown_rows(look.rows).0.into_iter().map(|i| &table.rows[i]).collect();
+    fn new(table: &Table, column: usize, short: bool, look: &Look) -> Self {
+        let rows = table.shown_rows(look.rows).0;
         let unit = &table.columns[column].unit;
-        let cell = |row: &&Vec<Cell>| match row.get(column) {
-            Some(Cell::Number(number)) if part == Part::Interval => {
-                [look.words(&number.interval().unwrap_or_default()), String::new()]
-            }
+        let cell = |row: &Vec<Cell>| match row.get(column) {
             Some(Cell::Text { text, .. }) => [look.words(text), String::new()],
             Some(Cell::Number(number)) => {
                 let value = if unit.is_empty() { number.text() } else { number.value_text() };
-                let interval = if part == Part::Value {
-                    None
-                } else if short {
-                    number.short_interval()
-                } else {
-                    number.interval()
-                };
+                let interval = if short { number.short_interval() } else { number.interval() };
                 [value, interval.unwrap_or_default()].map(|text| look.words(&text))
             }
             // a missing name needs no dash
@@ -67,12 +47,8 @@ impl Set {
         let any = |is: fn(&Cell) -> bool| rows.iter().any(|row| row.get(column).is_some_and(is));
         // a list of values mixes words and numbers, so all are left-aligned
         let mixed = table.form == Form::Fields && any(|cell| matches!(cell, Cell::Text { .. }));
-        let numbers = !mixed && part != Part::Interval && any(|cell| !cell.is_text());
-        let mut head = table.columns[column].clone();
-        if let Some(title) = head.interval.take().filter(|_| part == Part::Interval) {
-            head.title = title;
-        }
-        let header = look.words(&head.header());
+        let numbers = !mixed && any(|cell| !cell.is_text());
+        let header = look.words(&table.columns[column].header());
         let joined = |[left, right]: [String; 2]| {
             if mixed && !right.is_empty() { [format!("{left} {right}"), String::new()] } else { [left, right] }
         };
@@ -140,15 +116,8 @@ pub(crate) fn grid(table: &Table, look: &Look) -> (String, bool) {
         Show::Always | Show::Room => true,
     };
     let shown: Vec<usize> = (0..table.columns.len()).filter(shown).collect();
-    let parts_of = |&column: &usize| -> &[Part] {
-        if table.columns[column].interval.is_some() { &[Part::Value, Part::Interval] } else { &[Part::Whole] }
-    };
-    let set = |short| {
-        move |&column: &usize| parts_of(&column).iter().map(move |&part| Set::new(table, column, part, short, look))
-    };
-    let sets = |short| shown.iter().flat_map(set(short)).collect::<Vec<_>>();
+    let sets = |short| shown.iter().map(|&column| Set::new(table, column, short, look)).collect::<Vec<_>>();
     let mut columns = sets(false);
-    let total = |columns: &[Set]| columns.iter().map(|set| GAP + set.width[1]).sum::<usize>();
     let most = look.columns();
     if total(&columns) > most {
         columns = sets(true);
@@ -161,7 +130,6 @@ pub(crate) fn grid(table: &Table, look: &Look) -> (String, bool) {
     {
         dropped.insert(0, columns.remove(last).header);
     }
-    dropped.dedup();
     let mut text = String::new();
     let mut parts = parts(columns, most);
     parts.iter_mut().for_each(|part| widen(part, most));
@@ -169,29 +137,16 @@ pub(crate) fn grid(table: &Table, look: &Look) -> (String, bool) {
     if parts.iter().any(|part| total(part) > most) {
         return (cards(table, look), false);
     }
-    let (rows, _) = table.shown_rows(look.rows);
-    let marked = table.mark.and_then(|mark| rows.iter().position(|&row| row == mark));
-    // bars take what is left of the line; a stacked table has no room for them
-    let mut has_bars = false;
-    if let [only] = &mut parts[..]
-        && let Some((shares, mark)) = table.bars()
-    {
-        if let Some(last) = only.last_mut().filter(|last| last.numbers) {
-            last.overhang();
-        }
-        let room = most.saturating_sub(total(only) + GAP).min(BAR[1]);
-        has_bars = room >= BAR[0];
-        if has_bars {
-            let cells = rows.iter().map(|&row| [bar(shares[row], mark, room, look), String::new()]).collect();
-            let (header, width) = (String::new(), [room; 2]);
-            only.push(Set { header, cells, numbers: false, room: false, width, whole: room });
-        }
-    }
+    let has_bars = match &mut parts[..] {
+        [only] => add_bars(only, table, most, look),
+        // a stacked table has no room for bars
+        _ => false,
+    };
     for part in parts {
         if !text.is_empty() {
             text.push('\n');
         }
-        text += &lines_of(&part, table.form == Form::Grid, marked);
+        text += &lines_of(&part, table.form == Form::Grid, table.mark);
     }
     if !dropped.is_empty() {
         text += &wrapped(&format!("Columns that do not fit: {}.", dropped.join(", ")), look, "");
@@ -199,11 +154,32 @@ pub(crate) fn grid(table: &Table, look: &Look) -> (String, bool) {
     (text, has_bars)
 }
 
+/// Returns the width of columns, with the blanks before them.
+fn total(columns: &[Set]) -> usize {
+    columns.iter().map(|set| GAP + set.width[1]).sum()
+}
+
+/// Adds the bars of the shown rows, which take what is left of the line. Returns true if there is room for them.
+fn add_bars(columns: &mut Vec<Set>, table: &Table, most: usize, look: &Look) -> bool {
+    let Some((shares, mark)) = table.bars() else { return false };
+    if let Some(last) = columns.last_mut().filter(|last| last.numbers) {
+        last.overhang();
+    }
+    let room = most.saturating_sub(total(columns) + GAP).min(BAR[1]);
+    if room < BAR[0] {
+        return false;
+    }
+    let shown = table.shown_rows(look.rows).0.len();
+    let cells = shares.iter().take(shown).map(|&share| [bar(share, mark, room, look), String::new()]).collect();
+    columns.push(Set { header: String::new(), cells, numbers: false, room: false, width: [room; 2], whole: room });
+    true
+}
+
 /// Narrows columns of words, the widest first, until all columns fit or no column can be narrowed.
 fn wrap(columns: &mut [Set], most: usize) {
     let mut open: Vec<usize> = (0..columns.len()).filter(|&i| !columns[i].numbers).collect();
     loop {
-        let over = columns.iter().map(|set| GAP + set.width[1]).sum::<usize>().saturating_sub(most);
+        let over = total(columns).saturating_sub(most);
         open.retain(|&i| over > 0 && columns[i].width[1] > NARROW);
         let Some(&widest) = open.iter().max_by_key(|&&i| columns[i].width[1]) else { return };
         let before = columns[widest].width[1];
@@ -215,7 +191,7 @@ fn wrap(columns: &mut [Set], most: usize) {
 
 /// Distributes the remaining room of a grid to columns whose text wraps.
 fn widen(columns: &mut [Set], most: usize) {
-    let mut left = most.saturating_sub(columns.iter().map(|set| GAP + set.width[1]).sum());
+    let mut left = most.saturating_sub(total(columns));
     for set in columns.iter_mut().filter(|set| !set.numbers) {
         let more = left.min(set.whole - set.width[1]);
         set.width = [set.width[1] + more; 2];
@@ -284,7 +260,7 @@ fn lines_of(columns: &[Set], headed: bool, marked: Option<usize>) -> String {
 fn cards(table: &Table, look: &Look) -> String {
     let mut text = String::new();
     let titles = table.columns.iter().skip(1).map(|column| column.header().width()).max().unwrap_or(0);
-    for row in table.shown_rows(look.rows).0.into_iter().map(|i| &table.rows[i]) {
+    for row in table.shown_rows(look.rows).0 {
         let mut cells = row.iter().zip(&table.columns).filter(|(cell, column)| {
             **cell != Cell::Empty && (column.show != Show::Csv) && (column.show != Show::Detail || look.detail)
         });

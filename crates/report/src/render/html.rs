@@ -193,10 +193,10 @@ fn table_of(table: &Table) -> Markup {
                     } }
                 }
                 tbody {
-                    @for at in rows {
+                    @for (at, row) in rows.iter().enumerate() {
                         tr.chosen[table.mark == Some(at)] {
                             @for &i in &columns {
-                                (cell_of(table.rows[at].get(i).unwrap_or(&Cell::Empty), &table.columns[i], i == 0, words[i]))
+                                (cell_of(row.get(i).unwrap_or(&Cell::Empty), &table.columns[i], i == 0, words[i]))
                             }
                             @if let Some((shares, mark)) = &bars { (bar_of(shares[at], *mark)) }
                         }

@@ -77,10 +77,9 @@ fn table_markdown(table: &Table, look: &Look) -> String {
     text += &line(&mut columns.iter().map(header));
     text += &line(&mut columns.iter().map(|i| if is_number(i) { "---:" } else { "---" }.to_owned()));
     let (rows, left) = table.shown_rows(look.rows);
-    for at in rows {
+    for (at, row) in rows.iter().enumerate() {
         let strong =
             |text: String| if table.mark == Some(at) && !text.is_empty() { format!("**{text}**") } else { text };
-        let row = &table.rows[at];
         text += &line(&mut columns.iter().map(|&i| strong(cell(row.get(i), !table.columns[i].unit.is_empty()))));
     }
     if left > 0 {

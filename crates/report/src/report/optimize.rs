@@ -69,6 +69,7 @@ fn configurations(found: &Cheapest) -> Table {
     let table = Table::of("Evaluated configurations", "/rows", &found.rows)
         .unit(field!(Judged, cost), found.question.cost_unit.clone())
         .head(field!(Judged, time_s), found.question.measure.clone())
+        .bar(field!(Judged, time_s), Some(("deadline", found.question.deadline_s.0)))
         .mark(found.answer.row);
     let table = table.note(note).most(MOST);
     if found.question.search == Search::Comparison { ranked(table, found) } else { table }
