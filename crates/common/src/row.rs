@@ -53,7 +53,7 @@ use serde::{Deserialize, Serialize};
 
 pub use tailspn_derive::Row;
 
-/// How a kind of number is written.
+/// The notation of a kind of number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unit {
     /// End of the key of each such field, which states the unit of JSON and CSV: `_s`.
@@ -104,7 +104,7 @@ pub enum Shown {
 
 /// A type of fields.
 pub trait Value {
-    /// How its numbers are written.
+    /// The notation of its numbers.
     const UNIT: Unit;
     /// Returns the value as all forms show it.
     fn shown(&self) -> Shown;
@@ -131,9 +131,9 @@ pub struct Column<R: 'static> {
     pub key: &'static str,
     /// Title for readers; blanks are written as `_`.
     pub title: &'static str,
-    /// How its numbers are written.
+    /// The notation of its numbers.
     pub unit: Unit,
-    /// Its readers.
+    /// The readers of the column.
     pub show: Show,
     /// The value in a row.
     pub get: fn(&R) -> Shown,
@@ -144,7 +144,7 @@ pub trait Row: Sized + 'static {
     /// The fields, in order.
     const COLUMNS: &'static [Column<Self>];
 
-    /// Returns the settings of which the row is the result.
+    /// Returns the settings that led to the row.
     fn set(&self) -> &Set {
         const { &Set(Vec::new()) }
     }
@@ -184,7 +184,7 @@ pub const fn column<R: Row>(key: &str) -> usize {
         }
         i += 1;
     }
-    panic!("the row has no field of this name")
+    panic!("no field of the row has this name")
 }
 
 /// The position of the column of a field, checked at compile time: `field!(Size, time_s)`.
@@ -235,7 +235,7 @@ impl<Q: Copy + Into<f64>> Between<Q> {
     }
 }
 
-/// The settings of which a row is the result, by name.
+/// The settings that led to a row, by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Set(pub Vec<(String, Setting)>);
 

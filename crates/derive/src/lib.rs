@@ -14,7 +14,7 @@ use syn::{Data, DeriveInput, Error, Field, Fields, LitStr, parse_macro_input};
 ///
 /// Each field is a column. `#[column("title")]` replaces the title, which is otherwise the name of the field without its
 /// unit. `#[column(csv)]`, `#[column(room)]` and `#[column(detail)]` limit who sees the column; `#[column(set)]` marks the
-/// settings of which the row is the result.
+/// settings that led to the row.
 #[proc_macro_derive(Row, attributes(column))]
 pub fn row(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
@@ -54,7 +54,7 @@ fn implementation(input: &DeriveInput) -> Result<Tokens, Error> {
     })
 }
 
-/// What `#[column(...)]` says.
+/// The words of `#[column(...)]`.
 #[derive(Default)]
 struct Attribute {
     title: Option<LitStr>,

@@ -140,10 +140,11 @@ pub(crate) enum Command {
     /// The net of a job, or of a fitted plan of stages, is for PIPE or any other tool. It may have stragglers and
     /// speculative copies.
     SpnGc(Box<SpnGcArgs>),
-    /// Estimate the run time of a planned job
+    /// Estimate the time of a job, from its logs or its plan
     ///
-    /// Reports mean, quantiles and tail of the job time with intervals, the exact distribution if there is one, the
-    /// parts of the job time, and the changes of the plan that save most.
+    /// A plan is fitted to logs first, and the answer states how well it reproduces them. Reports mean, quantiles and
+    /// tail of the job time with intervals, the exact distribution if there is one, the parts of the job time, and the
+    /// changes of the plan that save most.
     Estimate(Box<EstimateArgs>),
     /// Compare straggler policies: time, energy, waste and copies
     ///

@@ -27,7 +27,9 @@ impl Table {
             if names.len() > 1 && values.windows(2).all(|pair| pair[0] == pair[1]) {
                 columns[place].show = Show::Csv;
             }
-            put(&mut cells, values, Unit { digits: Digits::Plain, ..Unit::NONE }, |i| format!("{at}/{i}/set/{name}"));
+            put(&mut cells, values, Unit { digits: Digits::Plain, ..Unit::NONE }, |i| {
+                format!("{at}/{i}/set/{}", escaped(name))
+            });
         }
         for column in R::COLUMNS {
             let values: Vec<Shown> = rows.iter().map(column.get).collect();
@@ -47,7 +49,8 @@ impl Table {
             columns.push(head);
             put(&mut cells, values, column.unit, |i| format!("{at}/{i}/{}", column.key));
         }
-        Rows { table: Table::new(title, "", columns).rows(cells).wide(), lead: names.len() }
+        let table = Table { names: names.len(), ..Table::new(title, "", columns) };
+        Rows { table: table.rows(cells).wide(), lead: names.len() }
     }
 }
 
@@ -95,6 +98,11 @@ impl Rows {
     pub fn note(self, note: impl Into<String>) -> Table {
         Table { note: note.into(), ..self.table }
     }
+}
+
+/// Returns a key as a part of a JSON pointer.
+fn escaped(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
 }
 
 /// Puts a column into the rows.

@@ -37,8 +37,10 @@ pub struct Table {
     pub title: String,
     /// Advice on how to read the table; may be empty.
     pub note: String,
-    /// The columns; the first one names the row.
+    /// The columns; the first ones name the row.
     pub columns: Vec<Column>,
+    /// Number of columns that name the row, at least 1.
+    pub names: usize,
     /// The rows, a cell for each column.
     pub rows: Vec<Vec<Cell>>,
     /// The table's layout.
@@ -356,22 +358,21 @@ impl Table {
         (&self.rows[..shown], self.rows.len() - shown)
     }
 
-    /// Returns what the bars draw: the share of the longest bar for each row, and the share of the mark.
+    /// Returns what the bars draw: the share of the longest one for each row, and the share of the mark; no mark if it is
+    /// far beyond all bars. `None` if all bars are equal, which says nothing.
     pub(crate) fn bars(&self) -> Option<(Vec<f64>, Option<f64>)> {
+        /// Greatest multiple of the longest bar at which a mark is drawn.
+        const FAR: f64 = 2.0;
         let bar = self.bar?;
         let value = |row: &Vec<Cell>| match row.get(bar.column) {
             Some(Cell::Number(number)) if number.measured.value.is_finite() => number.measured.value.max(0.0),
             _ => 0.0,
         };
         let values: Vec<f64> = self.rows.iter().map(value).collect();
-        let (least, most) =
-            (values.iter().copied().fold(f64::INFINITY, f64::min), values.iter().copied().fold(0.0, f64::max));
-        // equal bars say nothing
-        (most > least).then(|| {
-            (
-                values.iter().map(|value| value / most).collect(),
-                bar.mark.map(|(_, at)| at / most).filter(|at| *at <= 1.0),
-            )
-        })
+        let most = values.iter().copied().fold(0.0, f64::max);
+        let mark = bar.mark.map(|(_, at)| at).filter(|at| *at <= FAR * most);
+        let scale = mark.unwrap_or(0.0).max(most);
+        let is_equal = values.iter().all(|value| *value >= most);
+        (!is_equal).then(|| (values.iter().map(|value| value / scale).collect(), mark.map(|at| at / scale)))
     }
 }

@@ -130,8 +130,10 @@ pub(crate) fn grid(table: &Table, look: &Look) -> (String, bool) {
     {
         dropped.insert(0, columns.remove(last).header);
     }
+    dropped.dedup();
     let mut text = String::new();
-    let mut parts = parts(columns, most);
+    let names = shown.iter().filter(|&&column| column < table.names.max(1)).count();
+    let mut parts = parts(columns, names, most);
     parts.iter_mut().for_each(|part| widen(part, most));
     // a name and one long word next to it
     if parts.iter().any(|part| total(part) > most) {
@@ -199,8 +201,8 @@ fn widen(columns: &mut [Set], most: usize) {
     }
 }
 
-/// Splits columns into grids that fit, each with the first column.
-fn parts(columns: Vec<Set>, most: usize) -> Vec<Vec<Set>> {
+/// Splits columns into grids that fit, each with the first `names` columns.
+fn parts(columns: Vec<Set>, names: usize, most: usize) -> Vec<Vec<Set>> {
     let mut parts: Vec<Vec<Set>> = Vec::new();
     let mut width = 0;
     for set in columns {
@@ -211,8 +213,8 @@ fn parts(columns: Vec<Set>, most: usize) -> Vec<Vec<Set>> {
                 part.push(set);
             }
             None => {
-                let first: Vec<Set> = parts.first().and_then(|part| part.first()).cloned().into_iter().collect();
-                width = own + first.iter().map(|set| GAP + set.width[1]).sum::<usize>();
+                let first: Vec<Set> = parts.first().into_iter().flatten().take(names).cloned().collect();
+                width = own + total(&first);
                 parts.push(first.into_iter().chain([set]).collect());
             }
         }

@@ -194,7 +194,7 @@ fn table_of(table: &Table) -> Markup {
                 }
                 tbody {
                     @for (at, row) in rows.iter().enumerate() {
-                        tr.chosen[table.mark == Some(at)] {
+                        tr class=[(table.mark == Some(at)).then_some("chosen")] aria-current=[(table.mark == Some(at)).then_some("true")] {
                             @for &i in &columns {
                                 (cell_of(row.get(i).unwrap_or(&Cell::Empty), &table.columns[i], i == 0, words[i]))
                             }

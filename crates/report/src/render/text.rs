@@ -53,9 +53,10 @@ pub(crate) fn sentence<'p>(pieces: impl IntoIterator<Item = &'p Piece>) -> Strin
 
 /// Returns what the bars of a table are.
 fn bars_note(table: &Table, look: &Look) -> String {
-    let Some(bar) = table.bar else { return String::new() };
+    let (Some(bar), Some((_, drawn))) = (table.bar, table.bars()) else { return String::new() };
     let title = &table.columns[bar.column].title;
-    let mark = bar.mark.map_or_else(String::new, |(name, _)| format!("; {} marks the {name}", look.either("│", "|")));
+    let mark = bar.mark.filter(|_| drawn.is_some());
+    let mark = mark.map_or_else(String::new, |(name, _)| format!("; {} marks the {name}", look.either("│", "|")));
     format!("Bar: {title}{mark}.")
 }
 

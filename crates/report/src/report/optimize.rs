@@ -1,4 +1,4 @@
-//! What is said about the cheapest configuration that meets a deadline.
+//! The report on the cheapest configuration that meets a deadline: sentences, table and picture.
 
 use tailspn_common::field;
 

@@ -36,6 +36,7 @@ pub struct Judged {
     #[column(room)]
     pub level: Level,
     /// Replications.
+    #[column(room)]
     pub replications: u64,
     /// Number of times the interval was checked.
     #[column(csv)]
@@ -75,7 +76,7 @@ pub struct CheapestAnswer {
     pub closest: Option<usize>,
 }
 
-/// What was asked.
+/// The request.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheapestQuestion {
