@@ -68,6 +68,7 @@ fn inputs_that_cannot_be_estimated_are_refused() {
     for (args, said) in [
         (&[job, SMALL][..], "2 files, but the first is not a log"),
         (&[job, "--job", "nightly"], "--job applies only to logs"),
+        (&[job, "--app", "app-1"], "--app applies only to logs"),
         (&["--log-input-size", "1GB"], "--log-input-size applies only to logs"),
         (&[SMALL, "--log-input-size", "1GB", "--log-input-size", "2GB"], "2 input sizes for 1"),
         (&[job, "--workers", "8,16"], "digits may be grouped by `_`, as in 10_000"),

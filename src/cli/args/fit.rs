@@ -90,7 +90,11 @@ impl FittedArgs {
 
     /// Returns the option that has a meaning only for logs, if one was used.
     pub(crate) fn only_for_logs(&self) -> Option<&'static str> {
-        let used = [("--log-input-size", !self.log_input_size.is_empty()), ("--job", !self.job.is_empty())];
+        let used = [
+            ("--log-input-size", !self.log_input_size.is_empty()),
+            ("--job", !self.job.is_empty()),
+            ("--app", self.limits.app.is_some()),
+        ];
         used.into_iter().find(|(_, used)| *used).map(|(option, _)| option)
     }
 }
