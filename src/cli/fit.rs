@@ -85,7 +85,9 @@ pub(crate) fn read_inputs<'i>(
     if inputs.first().is_some_and(is_fitted) {
         return Ok(Read::Logs(plan_of(&fitted.fit(inputs), terminal)?));
     }
-    if let [_, _, ..] = inputs {
+    if let [first, _, ..] = inputs {
+        // a file that is not there is no plan
+        read_bytes(first)?;
         let message = format!("{} files, but the first is not a log", inputs.len());
         return Err(Failure::helped(Exit::Usage, message, "pass one plan, or the logs of one job"));
     }

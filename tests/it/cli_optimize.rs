@@ -138,7 +138,7 @@ fn no_solution_and_an_undecided_search_have_their_exit_code() {
     std::fs::write(&plan, one).unwrap();
     let open = shown(&["optimize", &plan]);
     assert!(open.starts_with("exit 8") && open.contains("Undecided: no configuration was shown"), "{open}");
-    assert!(open.contains("undecided") && open.contains("2000"), "{open}");
+    assert!(open.contains("undecided") && open.contains("2,000"), "{open}");
 }
 
 #[test]

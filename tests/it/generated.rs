@@ -1,7 +1,5 @@
 //! Pages with a generated part: it is compared here, and `INSTA_UPDATE=always` writes it again.
 
-use serde_json::Value;
-
 /// Compares the generated part of a page, which follows the line `start`.
 pub(crate) fn compare(page: &str, start: &str, generated: &str) {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
@@ -14,22 +12,4 @@ pub(crate) fn compare(page: &str, start: &str, generated: &str) {
     }
     let differs = found.lines().zip(generated.lines()).find(|(is, should)| is != should);
     assert!(found == generated, "{page} differs from what is generated: {differs:?}");
-}
-
-/// The description of a value, for a cell of a table.
-pub(crate) fn description(schema: &Value) -> String {
-    schema["description"].as_str().unwrap_or_default().replace("\n\n", " ").replace('|', "\\|")
-}
-
-/// The alternatives of a value, but not words alone.
-pub(crate) fn alternatives(schema: &Value) -> &[Value] {
-    ["oneOf", "anyOf"].iter().find_map(|name| schema[*name].as_array()).map_or(&[], Vec::as_slice)
-}
-
-pub(crate) fn is_word(schema: &Value) -> bool {
-    schema["const"].is_string() || schema["enum"].is_array()
-}
-
-pub(crate) fn has_keys(schema: &Value) -> bool {
-    schema["properties"].is_object()
 }

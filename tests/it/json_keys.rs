@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 use serde_json::{Map, Value, json};
 use tailspn::report::{LINE_SCHEMAS, NamedSchema, RESULT_SCHEMAS};
 
-use crate::generated::{alternatives, compare, description, has_keys};
+use crate::generated::compare;
+use crate::plan_keys::{alternatives, description, has_keys};
 
 /// The line of the page after which everything is generated.
 const START: &str = "<!-- generated from the schemas; tests/it/json_keys.rs compares it -->\n";

@@ -9,7 +9,7 @@ use serde_json::Value;
 use tailspn::plan::{Asked, JobPlan, REFUSALS};
 use tailspn::report::PLAN_SCHEMAS;
 
-use crate::generated::{alternatives, compare, description, has_keys, is_word};
+use crate::generated::compare;
 
 /// The line of the page after which everything is generated.
 const START: &str = "<!-- generated from the schemas; tests/it/plan_keys.rs compares it -->\n";
@@ -232,6 +232,26 @@ fn literal(value: &Value) -> String {
         Value::Number(number) => number.to_string().trim_end_matches(".0").to_owned(),
         other => other.to_string(),
     }
+}
+
+/// The description of a value, for a cell of a table.
+pub(crate) fn description(schema: &Value) -> String {
+    schema["description"].as_str().unwrap_or_default().replace("\n\n", " ").replace('|', "\\|")
+}
+
+/// The alternatives of a value, but not words alone.
+pub(crate) fn alternatives(schema: &Value) -> &[Value] {
+    ["oneOf", "anyOf"].iter().find_map(|name| schema[*name].as_array()).map_or(&[], Vec::as_slice)
+}
+
+/// True for a fixed list of words.
+fn is_word(schema: &Value) -> bool {
+    schema["const"].is_string() || schema["enum"].is_array()
+}
+
+/// True for an object with keys.
+pub(crate) fn has_keys(schema: &Value) -> bool {
+    schema["properties"].is_object()
 }
 
 #[test]

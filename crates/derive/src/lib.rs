@@ -26,6 +26,7 @@ fn implementation(input: &DeriveInput) -> Result<Tokens, Error> {
     let Fields::Named(fields) = &data.fields else {
         return Err(Error::new_spanned(input, "the fields of a row have names"));
     };
+    check_keys(&input.attrs)?;
     let (mut columns, mut set) = (Vec::new(), None);
     for field in &fields.named {
         let (name, ty, shown) = (&field.ident, &field.ty, Attribute::of(field)?);
@@ -54,6 +55,17 @@ fn implementation(input: &DeriveInput) -> Result<Tokens, Error> {
     })
 }
 
+/// Checks that keys in JSON are the names of fields.
+fn check_keys(attributes: &[syn::Attribute]) -> Result<(), Error> {
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("serde")) {
+        let text = quote!(#attribute).to_string();
+        if ["rename", "flatten", "skip"].iter().any(|word| text.contains(word)) {
+            return Err(Error::new_spanned(attribute, "the key of a column is the name of its field, in JSON too"));
+        }
+    }
+    Ok(())
+}
+
 /// The words of `#[column(...)]`.
 #[derive(Default)]
 struct Attribute {
@@ -65,12 +77,7 @@ struct Attribute {
 impl Attribute {
     fn of(field: &Field) -> Result<Self, Error> {
         let mut found = Self::default();
-        for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("serde")) {
-            let text = quote!(#attribute).to_string();
-            if ["rename", "flatten", "skip"].iter().any(|word| text.contains(word)) {
-                return Err(Error::new_spanned(attribute, "the key of a column is the name of its field, in JSON too"));
-            }
-        }
+        check_keys(&field.attrs)?;
         for attribute in field.attrs.iter().filter(|attribute| attribute.path().is_ident("column")) {
             attribute.parse_args_with(|input: syn::parse::ParseStream<'_>| {
                 while !input.is_empty() {

@@ -25,11 +25,6 @@ pub fn gamma_tails(shape: f64, x: f64) -> [f64; 2] {
     [libm::exp(below), libm::exp(above)]
 }
 
-/// Returns the density of a gamma variate with scale 1 at `x` > 0.
-pub fn gamma_density(shape: f64, x: f64) -> f64 {
-    libm::exp((shape - 1.0) * libm::log(x) - x - libm::lgamma(shape))
-}
-
 /// Returns the natural logarithm of the value that a gamma variate with scale 1 falls below with probability `tail` in (0, 1), or above if
 /// `is_above`. The value itself may be below the smallest number, for small shapes.
 ///

@@ -79,7 +79,7 @@ const OVERDUE_TAIL: f64 = 3.0;
 /// The distribution of a task's time, in units of the mean time of typical tasks, for many draws. Without slow tasks, its mean is 1.
 ///
 /// The relative error of usual times is below 1e-4 in the tails as in the middle, except for hyperexponential distributions with a coefficient of
-/// variation above 3 and Weibull distributions with a shape below 0.3: there, the probability of exceeding a value has a relative error of up to 6%.
+/// variation above 3, gamma distributions with one above 2, and Weibull distributions with a shape below 0.3: there, the probability of exceeding a value has a relative error of up to 6%.
 /// A trace is a step function, without error. The times of slow tasks have no error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LawTable {

@@ -49,6 +49,7 @@ pub use crate::render::Report;
 pub use number::Number;
 pub use paragraph::{Paragraph, Piece, Topic};
 pub use rows::Rows;
+pub(crate) use table::CHOSEN;
 pub use table::{Bar, Cell, Column, Form, Show, Table};
 
 /// One result, or a comparison of several.

@@ -2,7 +2,7 @@
 
 use tailspn_common::row::{Digits, Row, Setting, Show as Readers, Shown, Unit};
 
-use crate::document::{Bar, Cell, Column, Number, Show, Table};
+use crate::document::{Bar, CHOSEN, Cell, Column, Number, Show, Table};
 
 /// Rows on their way to a table. Positions of columns come from [`field!`](tailspn_common::field), so that a name without
 /// a field does not compile.
@@ -18,13 +18,15 @@ impl Table {
     pub fn of<R: Row>(title: impl Into<String>, at: &str, rows: &[R]) -> Rows {
         let names: Vec<&str> =
             rows.first().map_or_else(Vec::new, |row| row.set().0.iter().map(|(name, _)| &**name).collect());
-        let mut columns: Vec<Column> = names.iter().map(|&name| Column::new(name).key(name.to_owned())).collect();
+        let is_taken = |name: &str| name == CHOSEN || R::COLUMNS.iter().any(|column| column.key == name);
+        let key = |name: &str| if is_taken(name) { format!("set.{name}") } else { name.to_owned() };
+        let mut columns: Vec<Column> = names.iter().map(|&name| Column::new(name).key(key(name))).collect();
         let mut cells: Vec<Vec<Cell>> = vec![Vec::new(); rows.len()];
         for (place, name) in names.iter().enumerate() {
             let value = |row: &R| row.set().get(name).map_or(Shown::Nothing, Setting::shown);
             let values: Vec<Shown> = rows.iter().map(value).collect();
             // a setting that never changes names no row
-            if names.len() > 1 && values.windows(2).all(|pair| pair[0] == pair[1]) {
+            if names.len() > 1 && rows.len() > 1 && values.windows(2).all(|pair| pair[0] == pair[1]) {
                 columns[place].show = Show::Csv;
             }
             put(&mut cells, values, Unit { digits: Digits::Plain, ..Unit::NONE }, |i| {
@@ -90,6 +92,7 @@ impl Rows {
     /// Marks a row as chosen.
     #[must_use]
     pub fn mark(mut self, row: Option<usize>) -> Self {
+        self.table.has_choice = true;
         self.table.mark = row;
         self
     }
@@ -114,11 +117,13 @@ fn put(cells: &mut [Vec<Cell>], values: Vec<Shown>, unit: Unit, at: impl Fn(usiz
             .filter_map(|value| if let Shown::Number(value, _) = value { Some((value * factor).abs()) } else { None })
     };
     let least = sizes().filter(|size| *size > 0.0).fold(f64::INFINITY, f64::min);
+    let is_whole = matches!(unit.digits, Digits::Column(_)) && sizes().all(|size| size.fract() == 0.0);
+    let rule = if is_whole { Digits::Whole } else { unit.digits };
     for (i, value) in values.iter().enumerate() {
         cells[i].push(match value {
             Shown::Nothing => Cell::Empty,
             Shown::Words(words) => words.clone().into_owned().into(),
-            Shown::Number(value, ends) => digits(number(at(i), *value, *ends, unit), unit.digits, least).into(),
+            Shown::Number(value, ends) => digits(number(at(i), *value, *ends, unit), rule, least).into(),
         });
     }
 }
@@ -135,7 +140,7 @@ fn digits(number: Number, rule: Digits, least: f64) -> Number {
     let decimals = match rule {
         Digits::Plain => return number,
         Digits::Whole => 0,
-        Digits::Significant(digits) => (i32::from(digits) - 1 - magnitude(size)).clamp(0, 1),
+        Digits::Significant(digits) => (i32::from(digits) - 1 - magnitude(size)).max(0),
         Digits::Column(digits) => (i32::from(digits) - 1 - magnitude(least)).max(0),
         Digits::Percent => return Number { clip: Some([1.0, 99.0]), ..number.rounded(0.15) },
     };

@@ -55,9 +55,14 @@ pub struct Table {
     pub most: Option<usize>,
     /// The chosen row.
     pub mark: Option<usize>,
+    /// True if a row may be chosen: CSV then has a column for it.
+    pub has_choice: bool,
     /// The column that is drawn as bars at the right edge of a terminal.
     pub bar: Option<Bar>,
 }
+
+/// The column of CSV for the chosen row.
+pub(crate) const CHOSEN: &str = "chosen";
 
 /// A column as bars.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -213,7 +213,9 @@ fn parts(columns: Vec<Set>, names: usize, most: usize) -> Vec<Vec<Set>> {
                 part.push(set);
             }
             None => {
-                let first: Vec<Set> = parts.first().into_iter().flatten().take(names).cloned().collect();
+                let named: Vec<Set> = parts.first().into_iter().flatten().take(names).cloned().collect();
+                // long names leave room for numbers
+                let first = if 2 * total(&named) > most { named.into_iter().take(1).collect() } else { named };
                 width = own + total(&first);
                 parts.push(first.into_iter().chain([set]).collect());
             }
@@ -262,12 +264,13 @@ fn lines_of(columns: &[Set], headed: bool, marked: Option<usize>) -> String {
 fn cards(table: &Table, look: &Look) -> String {
     let mut text = String::new();
     let titles = table.columns.iter().skip(1).map(|column| column.header().width()).max().unwrap_or(0);
-    for row in table.shown_rows(look.rows).0 {
+    for (at, row) in table.shown_rows(look.rows).0.iter().enumerate() {
+        let chosen = if table.mark == Some(at) { "> " } else { "" };
         let mut cells = row.iter().zip(&table.columns).filter(|(cell, column)| {
             **cell != Cell::Empty && (column.show != Show::Csv) && (column.show != Show::Detail || look.detail)
         });
         if let Some((name, _)) = cells.next() {
-            text += &look.heading(&look.words(&name.in_words()));
+            text += &look.heading(&format!("{chosen}{}", look.words(&name.in_words())));
         }
         for (cell, column) in cells {
             let indent = " ".repeat(titles + 2 * GAP);

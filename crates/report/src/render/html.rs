@@ -6,7 +6,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::document::compare::comparison as compared_with;
-use crate::document::{Block, Cell, Column, Document, Figure, Form, Number, Piece, Show, Table};
+use crate::document::{Bar, Block, Cell, Column, Document, Figure, Form, Number, Piece, Show, Table};
 use crate::render::look::words_and_code;
 use crate::report::{PlotError, count};
 
@@ -189,7 +189,7 @@ fn table_of(table: &Table) -> Markup {
                 @if table.form != Form::Fields {
                     thead { tr {
                         @for &i in &columns { (header_of(&table.columns[i], words[i])) }
-                        @if bars.is_some() { th.bar {} }
+                        @if let Some(bar) = table.bar.filter(|_| bars.is_some()) { th.bar { (bar_title(table, bar)) } }
                     } }
                 }
                 tbody {
@@ -206,6 +206,12 @@ fn table_of(table: &Table) -> Markup {
             @if left > 0 { p.note { (count(left as u128)) " more rows are in the JSON." } }
         }
     }
+}
+
+/// Returns what the bars of a table are.
+fn bar_title(table: &Table, bar: Bar) -> String {
+    let mark = bar.mark.map_or_else(String::new, |(name, _)| format!(", | {name}"));
+    format!("{}{mark}", table.columns[bar.column].title)
 }
 
 /// Returns the bar of a row, with a mark.

@@ -65,7 +65,7 @@ impl Report for Cheapest {
 
 /// Returns the configurations that were judged.
 fn configurations(found: &Cheapest) -> Table {
-    let note = "In the order of the search. Each interval is the one that decided on the configuration, at its own confidence level.";
+    let note = "In the order of the search. Each interval is the one that decided on the configuration, at its own confidence level. The chosen configuration is marked.";
     let table = Table::of("Evaluated configurations", "/rows", &found.rows)
         .unit(field!(Judged, cost), found.question.cost_unit.clone())
         .head(field!(Judged, time_s), found.question.measure.clone())

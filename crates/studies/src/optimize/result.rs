@@ -235,7 +235,7 @@ fn between<Q: From<f64>>(number: &Measured) -> Between<Q> {
 fn setting(value: &Toml) -> Setting {
     match value {
         Toml::Integer(count) => Setting::Count(*count),
-        Toml::Float(number) => Setting::Number(*number),
+        Toml::Float(number) if number.is_finite() => Setting::Number(*number),
         Toml::String(word) => Setting::Word(word.clone()),
         other => Setting::Word(other.to_string()),
     }

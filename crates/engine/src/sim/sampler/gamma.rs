@@ -28,7 +28,7 @@ pub(crate) struct GammaTable(Vec<GammaRow>);
 
 /// Tables that are kept for further transitions of the same shape; the oldest is dropped first.
 static KNOWN: Mutex<Vec<(u64, Arc<GammaTable>)>> = Mutex::new(Vec::new());
-const MOST: usize = 16;
+const MOST: usize = 256;
 
 impl GammaTable {
     /// Returns the table of a shape, built at its first use.
@@ -93,10 +93,10 @@ impl GammaTable {
 
 impl GammaRow {
     fn new(coefficients: &[f64]) -> Self {
-        let constant = (coefficients[0] * 32_f64.exp2()).round() as i64;
+        let constant = (coefficients[0] * (1_u64 << 32) as f64).round() as i64;
         let mut terms = [0; GAMMA_DEGREE];
         for (term, coefficient) in terms.iter_mut().zip(coefficients[1..].iter().rev()) {
-            *term = (coefficient * f64::from(BITS).exp2()).round() as i32;
+            *term = (coefficient * f64::from(1 << BITS)).round() as i32;
         }
         Self { constant, terms }
     }
