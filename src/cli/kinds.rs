@@ -18,7 +18,7 @@ trait Uses: Sized {
     fn compared(self) -> Option<Compared>;
 
     /// Returns true if a plan is fitted to files of this kind.
-    fn is_fitted(self) -> bool;
+    fn fits_a_plan(self) -> bool;
 
     /// Returns a name of the kind for messages, and the commands that accept it.
     fn text(self) -> (String, &'static str);
@@ -34,7 +34,7 @@ impl Uses for FileKind {
         }
     }
 
-    fn is_fitted(self) -> bool {
+    fn fits_a_plan(self) -> bool {
         match self {
             Self::HadoopConf => true,
             Self::Log(LogFormat::Google2011 | LogFormat::Alibaba2017 | LogFormat::Alibaba2018) => false,
@@ -84,7 +84,7 @@ pub(crate) fn compared(path: &Path) -> Option<(Compared, String)> {
 
 /// Returns true if a plan is fitted to a file.
 pub(crate) fn is_fitted(input: &Input) -> bool {
-    input.kind().is_some_and(Uses::is_fitted)
+    input.kind().is_some_and(Uses::fits_a_plan)
 }
 
 /// The name of a command, the kinds that it accepts, and its files.
@@ -107,7 +107,7 @@ fn inputs(command: &Command) -> Option<Inputs> {
         Command::Structure(args) => ("structure", net, vec![args.net.net.clone()]),
         Command::SpnGc(args) => ("spn-gc", job, one(&args.plan)),
         Command::Estimate(args) => {
-            ("estimate", |kind| kind == FileKind::JobPlan || kind.is_fitted(), args.inputs.clone())
+            ("estimate", |kind| kind == FileKind::JobPlan || kind.fits_a_plan(), args.inputs.clone())
         }
         Command::Whatif(args) => {
             ("whatif", |kind| matches!(kind, FileKind::JobPlan | FileKind::Log(_)), one(&args.plan))
@@ -122,7 +122,7 @@ fn inputs(command: &Command) -> Option<Inputs> {
         ),
         Command::Optimize(args) => (
             "optimize",
-            |kind| matches!(kind, FileKind::JobPlan | FileKind::OptimizePlan) || kind.is_fitted(),
+            |kind| matches!(kind, FileKind::JobPlan | FileKind::OptimizePlan) || kind.fits_a_plan(),
             args.inputs.clone(),
         ),
         Command::Fit(args) => {

@@ -2,8 +2,10 @@
 
 use tailspn_common::field;
 
+#[cfg(feature = "plots")]
+use crate::document::Figure;
 use crate::document::parts::{notes_table, with_base_folded};
-use crate::document::{Document, Figure, Number, Piece, Report, Table};
+use crate::document::{Document, Number, Piece, Report, Table};
 use crate::optimize::{Cheapest, Conclusion, Judged, OptimizeOutcome, OptimizePlan, Search, SizingOutcome, Verdict};
 use crate::render::sentence;
 use crate::report::number::{count, counted, plain};
