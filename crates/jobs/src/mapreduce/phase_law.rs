@@ -300,8 +300,8 @@ mod tests {
             PhaseLaw::Empirical { samples: vec![1.0, -1.0] },
         ];
         assert!(bad.iter().all(|law| law.problem().is_some()));
-        let none = bad[6].problem().unwrap().to_string();
+        let none = bad[7].problem().unwrap().to_string();
         assert_eq!(none, "the number of samples is 0; it must be at least 1");
-        assert_eq!(bad[4].problem().unwrap().to_string(), "shape is 1; it must be finite and above 1");
+        assert_eq!(bad[5].problem().unwrap().to_string(), "shape is 1; it must be finite and above 1");
     }
 }

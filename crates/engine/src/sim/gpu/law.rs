@@ -34,6 +34,19 @@ pub(crate) struct Quantiles {
     gamma: Vec<(Arc<GammaTable>, u32)>,
 }
 
+impl Quantiles {
+    /// Returns the position of the table of a gamma distribution, which is appended if it is new.
+    fn gamma_at(&mut self, table: &Arc<GammaTable>, tables: &mut Vec<u32>) -> Result<u32, TableTooLarge> {
+        if let Some((_, at)) = self.gamma.iter().find(|(one, _)| one == table) {
+            return Ok(*at);
+        }
+        let at = u32::try_from(tables.len()).map_err(|_| TableTooLarge)?;
+        tables.extend(table.words());
+        self.gamma.push((Arc::clone(table), at));
+        Ok(at)
+    }
+}
+
 /// The table of a distribution needs too many words of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TableTooLarge;
@@ -110,16 +123,7 @@ impl DeviceLaw {
             }
             Transform::Gamma { base, table } => {
                 tables.extend(pair(base.cast_unsigned()));
-                let b = match known.gamma.iter().find(|(one, _)| one == table) {
-                    Some((_, b)) => *b,
-                    None => {
-                        let b = position(tables)?;
-                        tables.extend(table.words());
-                        known.gamma.push((Arc::clone(table), b));
-                        b
-                    }
-                };
-                Self { kind: GAMMA, a: at, b, loops: 0 }
+                Self { kind: GAMMA, a: at, b: known.gamma_at(table, tables)?, loops: 0 }
             }
         })
     }
