@@ -13,10 +13,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders with the code of the product.
-const CODE: [&str; 11] = [
+const CODE: [&str; 12] = [
     "src",
     "shaders/src",
     "crates/common/src",
+    "crates/derive/src",
     "crates/engine/src",
     "crates/exact/src",
     "crates/logs/src",

@@ -1,9 +1,10 @@
 // Logarithm, power of two and normal quantile in integer arithmetic, and the delays that need them.
-// Twin: crates/engine/src/sim/sampler/functions/mod.rs (from_fixed, times, logarithm, fraction, minus_log2, factor, power_of_two, power_minus_one, value_at, lognormal, weibull, pareto), crates/engine/src/sim/sampler/ticks.rs (ticks_of)
+// Twin: crates/engine/src/sim/sampler/functions/mod.rs (from_fixed, times, logarithm, fraction, minus_log2, factor, power_of_two, power_minus_one, value_at, lognormal, weibull, pareto), crates/engine/src/sim/sampler/gamma.rs (gamma, high_signed), crates/engine/src/sim/sampler/ticks.rs (ticks_of)
 // crates/engine/src/sim/gpu/shader.rs writes `log_ratio`, `growth` and NORMAL_ROWS from the tables of the CPU. The table of the normal
 // quantile is a part of `tables`.
 
 const NORMAL_DEGREE = 4u;
+const GAMMA_ROW = 6u; // the constant in two words, and four terms, highest degree first
 
 // mantissa * 2^(exponent - 31), the top bit of the mantissa set
 struct Positive {
@@ -80,15 +81,21 @@ fn power_minus_one(y: Positive) -> Positive {
     return large;
 }
 
+// the row of a uniform number, by its tail probability, and the position in the row
+fn tail_row(bits: vec2<u32>) -> vec2<u32> {
+    let odd = vec2<u32>(bits.x | 1u, bits.y);
+    let tail = select(odd, minus(vec2<u32>(0u, 0u), odd), bits.y >> 31u == 1u);
+    let zeros = leading_zeros(tail);
+    let w = ~shifted_left(tail, zeros);
+    return vec2<u32>((8u * zeros - 8u + (w.y >> 28u)) & (NORMAL_ROWS - 1u), (w.y << 4u) | (w.x >> 28u));
+}
+
 // the absolute value of a normal variate as Q4.28, and 1 if the variate is positive; `at` is where its table starts
 fn normal(bits: vec2<u32>, at: u32) -> vec2<u32> {
     let positive = bits.y >> 31u;
-    let odd = vec2<u32>(bits.x | 1u, bits.y);
-    let tail = select(odd, minus(vec2<u32>(0u, 0u), odd), positive == 1u);
-    let zeros = leading_zeros(tail);
-    let w = ~shifted_left(tail, zeros);
-    let row = at + ((8u * zeros - 8u + (w.y >> 28u)) & (NORMAL_ROWS - 1u));
-    let s = (w.y << 4u) | (w.x >> 28u);
+    let place = tail_row(bits);
+    let row = at + place.x;
+    let s = place.y;
     var a = tables[row];
     a = tables[row + NORMAL_ROWS] + high_product(a, s);
     a = tables[row + 2u * NORMAL_ROWS] + high_product(a, s);
@@ -119,6 +126,25 @@ fn pareto(power: Positive, bits: vec2<u32>) -> Positive {
     return power_minus_one(times(minus_log2(bits), power));
 }
 
+// the upper half of the product of a signed and an unsigned number, rounded down
+fn high_signed(a: u32, b: u32) -> u32 {
+    return high_product(a, b) - select(0u, b, a >> 31u == 1u);
+}
+
+// 2 to the sum of the base in tables[at] and the logarithm of the quantile; the rows of both tails start at `table`
+fn gamma(at: u32, table: u32, bits: vec2<u32>) -> Positive {
+    let place = tail_row(bits);
+    let row = table + GAMMA_ROW * ((bits.y >> 31u) * NORMAL_ROWS + place.x);
+    var a = tables[row + 2u];
+    a = tables[row + 3u] + high_signed(a, place.y);
+    a = tables[row + 4u] + high_signed(a, place.y);
+    a = tables[row + 5u] + high_signed(a, place.y);
+    let sum = high_signed(a, place.y);
+    // from 28 to 32 fraction bits
+    let wide = vec2<u32>(sum << 4u, bitcast<u32>(bitcast<i32>(sum) >> 28u));
+    return power_of_two(plus(plus(table_pair(at), table_pair(row)), wide));
+}
+
 fn table_number(at: u32) -> Positive {
     return Positive(tables[at], bitcast<i32>(tables[at + 1u]));
 }
@@ -135,7 +161,7 @@ fn erlang(at: u32, product: Product) -> vec2<u32> {
     return ticks_of(times(log, table_number(at)));
 }
 
-// the delay of a lognormal, Weibull or Pareto distribution
+// the delay of a lognormal, Weibull, gamma or Pareto distribution
 fn curved(law: u32, a: u32, b: u32, first: u32, second: u32) -> vec2<u32> {
     let bits = vec2<u32>(second, first);
     if law == LOGNORMAL {
@@ -143,6 +169,9 @@ fn curved(law: u32, a: u32, b: u32, first: u32, second: u32) -> vec2<u32> {
     }
     if law == WEIBULL {
         return ticks_of(weibull(a, bits));
+    }
+    if law == GAMMA {
+        return ticks_of(gamma(a, b, bits));
     }
     return ticks_of(times(pareto(table_number(a), bits), table_number(a + 2u)));
 }

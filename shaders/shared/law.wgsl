@@ -11,6 +11,7 @@ const ERLANG = 6u; // tables[a ..]: mantissa and exponent of the scale; b: stage
 const LOGNORMAL = 7u; // tables[a ..]: line; tables[b ..]: table of the normal quantile
 const WEIBULL = 8u; // tables[a ..]: line
 const PARETO = 9u; // tables[a ..]: mantissa and exponent of the power, and of the scale
+const GAMMA = 10u; // tables[a ..]: base; tables[b ..]: rows of both tails
 
 // floor(e * mantissa / 2^shift), at most NEVER; a shift below 0 is never
 fn narrow(e: u32, mantissa: u32, shift: u32) -> vec2<u32> {

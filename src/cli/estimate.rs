@@ -1,17 +1,18 @@
-//! `estimate`: the time of a planned job, by simulation and by formula.
+//! `estimate`: the time of a planned or recorded job, by simulation and by formula.
 
 use tailspn::ask::{EstimateJob as _, Proof, RunSettings};
 use tailspn::mapreduce;
-use tailspn::plan::PlanOption;
+use tailspn::plan::{JobPlan, PlanOption};
 use tailspn::report::Answer;
 
 use crate::cli::args::EstimateArgs;
 use crate::cli::convert::{export_to, format_of};
 use crate::cli::exit::Exit;
+use crate::cli::fit::{Read, read_inputs};
 use crate::cli::frame::{self, Ask, Asked, Form};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
-use crate::cli::plan::read_job;
+use crate::cli::plan::{PlanText, applied};
 use crate::cli::rare::{MOST_WALKS, below};
 use crate::cli::watch::{Progress, catch_interrupt};
 
@@ -51,7 +52,12 @@ impl Ask for EstimateArgs {
     }
 
     fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
-        let plan = read_job(self.plan.as_ref(), &self.options(), terminal)?;
+        let plan = match read_inputs(&self.inputs, &self.fitted, terminal)? {
+            Read::Logs(fitted) => fitted,
+            Read::Plan(path) => PlanText::read(path, terminal)?.job()?,
+            Read::Nothing => JobPlan::default(),
+        };
+        let plan = applied(plan, &self.options())?;
         let format = self.export.as_deref().map(|path| format_of(path, "")).transpose()?;
         let proof = Proof { is_needed: self.speculation.is_some(), is_trusted: self.trust.trust_misfit };
         let mut estimation =

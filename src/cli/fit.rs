@@ -10,11 +10,13 @@ use tailspn::report::Answer;
 use tailspn::subject::FileKind;
 use tailspn::trace::ReadOptions;
 
-use crate::cli::args::FitArgs;
+use crate::cli::args::{FitArgs, FittedArgs};
 use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::files::write_file;
 use crate::cli::frame::{self, Ask, Asked, Form};
+use crate::cli::input::Input;
+use crate::cli::kinds::is_fitted;
 use crate::cli::load::read_bytes;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
@@ -62,6 +64,38 @@ impl Ask for FitArgs {
 /// Returns the plan of the job that was fitted to the logs.
 pub(crate) fn plan_of(args: &FitArgs, terminal: &Terminal) -> Result<JobPlan, Failure> {
     Ok(model(args, terminal)?.plan())
+}
+
+/// The plan of a job, or where it stands.
+pub(crate) enum Read<'i> {
+    /// The plan that was fitted to the logs.
+    Logs(JobPlan),
+    /// A file that is not a log.
+    Plan(&'i Input),
+    /// No file.
+    Nothing,
+}
+
+/// Fits a plan to logs; one file that is not a log is left to the caller.
+pub(crate) fn read_inputs<'i>(
+    inputs: &'i [Input],
+    fitted: &FittedArgs,
+    terminal: &Terminal,
+) -> Result<Read<'i>, Failure> {
+    if inputs.first().is_some_and(is_fitted) {
+        return Ok(Read::Logs(plan_of(&fitted.fit(inputs), terminal)?));
+    }
+    if let [first, _, ..] = inputs {
+        // a file that is not there is no plan
+        read_bytes(first)?;
+        let message = format!("{} files, but the first is not a log", inputs.len());
+        return Err(Failure::helped(Exit::Usage, message, "pass one plan, or the logs of one job"));
+    }
+    if let Some(option) = fitted.only_for_logs() {
+        let message = format!("{option} applies only to logs");
+        return Err(Failure::helped(Exit::Usage, message, "pass the logs of the job instead of a plan"));
+    }
+    Ok(inputs.first().map_or(Read::Nothing, Read::Plan))
 }
 
 /// Reads the logs and fits the model.

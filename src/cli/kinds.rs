@@ -12,24 +12,13 @@ use crate::cli::exit::Exit;
 use crate::cli::input::Input;
 use crate::cli::notes::{Failure, Note};
 
-/// The use that `optimize` makes of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Optimized {
-    /// A plan whose axes are searched.
-    Plan,
-    /// A plan of a job; the number of machines is searched.
-    Job,
-    /// Logs to which a plan is fitted; the number of machines is searched.
-    Logs,
-}
-
 /// The commands that use a kind of file.
 trait Uses: Sized {
     /// Returns the kind of comparison in which `compare` uses this file, if any.
     fn compared(self) -> Option<Compared>;
 
-    /// Returns how `optimize` uses files of this kind.
-    fn optimized(self) -> Option<Optimized>;
+    /// Returns true if a plan is fitted to files of this kind.
+    fn fits_a_plan(self) -> bool;
 
     /// Returns a name of the kind for messages, and the commands that accept it.
     fn text(self) -> (String, &'static str);
@@ -45,14 +34,18 @@ impl Uses for FileKind {
         }
     }
 
-    fn optimized(self) -> Option<Optimized> {
+    fn fits_a_plan(self) -> bool {
         match self {
-            Self::OptimizePlan => Some(Optimized::Plan),
-            Self::JobPlan => Some(Optimized::Job),
-            Self::HadoopConf => Some(Optimized::Logs),
-            Self::Log(LogFormat::Google2011 | LogFormat::Alibaba2017 | LogFormat::Alibaba2018) => None,
-            Self::Log(_) => Some(Optimized::Logs),
-            Self::Net | Self::SweepPlan | Self::Result | Self::Samples | Self::SystemCalls => None,
+            Self::HadoopConf => true,
+            Self::Log(LogFormat::Google2011 | LogFormat::Alibaba2017 | LogFormat::Alibaba2018) => false,
+            Self::Log(_) => true,
+            Self::Net
+            | Self::JobPlan
+            | Self::SweepPlan
+            | Self::OptimizePlan
+            | Self::Result
+            | Self::Samples
+            | Self::SystemCalls => false,
         }
     }
 
@@ -64,16 +57,18 @@ impl Uses for FileKind {
             Self::SweepPlan => known("the plan of a sweep", "`sweep` or `sensitivity`"),
             Self::OptimizePlan => known("the plan of an optimisation", "`optimize`"),
             Self::Log(format @ LogFormat::SparkEventLog) => {
-                (format.text().to_owned(), "`fit`, `trace`, `diagnose`, `optimize`, `remaining` or `whatif`")
+                (format.text().to_owned(), "`estimate`, `trace`, `diagnose`, `optimize`, `remaining` or `whatif`")
             }
             Self::Log(format @ LogFormat::HadoopJson) => {
-                (format.text().to_owned(), "`fit`, `trace`, `diagnose`, `optimize` or `whatif`")
+                (format.text().to_owned(), "`estimate`, `trace`, `diagnose`, `optimize` or `whatif`")
             }
             Self::Log(format @ (LogFormat::HadoopText | LogFormat::Rumen)) => {
-                (format.text().to_owned(), "`fit`, `trace`, `diagnose` or `optimize`")
+                (format.text().to_owned(), "`estimate`, `trace`, `diagnose` or `optimize`")
             }
             Self::Log(format) => (format.text().to_owned(), "`trace` or `diagnose`"),
-            Self::HadoopConf => known("the configuration of a Hadoop job", "`fit`, with the job's history"),
+            Self::HadoopConf => {
+                known("the configuration of a Hadoop job", "`estimate` or `fit`, with the job's history,")
+            }
             Self::Result => known("a result of tailspn", "`report` or `compare`"),
             Self::Samples => known("samples of sysstat", "`diagnose`, with the log of the job"),
             Self::SystemCalls => known("an strace log", "`syscalls diagnose` or `diagnose`"),
@@ -87,9 +82,9 @@ pub(crate) fn compared(path: &Path) -> Option<(Compared, String)> {
     Some((kind.compared()?, kind.text().0))
 }
 
-/// Returns how `optimize` uses a file; `None` for a file that `optimize` does not accept, or of an unknown kind.
-pub(crate) fn optimized(input: &Input) -> Option<Optimized> {
-    input.kind()?.optimized()
+/// Returns true if a plan is fitted to a file.
+pub(crate) fn is_fitted(input: &Input) -> bool {
+    input.kind().is_some_and(Uses::fits_a_plan)
 }
 
 /// The name of a command, the kinds that it accepts, and its files.
@@ -111,7 +106,9 @@ fn inputs(command: &Command) -> Option<Inputs> {
         Command::Rare(args) => ("rare", net, vec![args.net.net.clone()]),
         Command::Structure(args) => ("structure", net, vec![args.net.net.clone()]),
         Command::SpnGc(args) => ("spn-gc", job, one(&args.plan)),
-        Command::Estimate(args) => ("estimate", job, one(&args.plan)),
+        Command::Estimate(args) => {
+            ("estimate", |kind| kind == FileKind::JobPlan || kind.fits_a_plan(), args.inputs.clone())
+        }
         Command::Whatif(args) => {
             ("whatif", |kind| matches!(kind, FileKind::JobPlan | FileKind::Log(_)), one(&args.plan))
         }
@@ -123,7 +120,11 @@ fn inputs(command: &Command) -> Option<Inputs> {
             |kind| matches!(kind, FileKind::SweepPlan | FileKind::OptimizePlan | FileKind::Net),
             one(&args.subject),
         ),
-        Command::Optimize(args) => ("optimize", |kind| kind.optimized().is_some(), args.inputs.clone()),
+        Command::Optimize(args) => (
+            "optimize",
+            |kind| matches!(kind, FileKind::JobPlan | FileKind::OptimizePlan) || kind.fits_a_plan(),
+            args.inputs.clone(),
+        ),
         Command::Fit(args) => {
             ("fit", |kind| matches!(kind, FileKind::Log(_) | FileKind::HadoopConf), files(&mut args.logs.iter()))
         }

@@ -38,6 +38,9 @@ mod exit;
 mod files;
 mod fit;
 mod frame;
+#[cfg(test)]
+#[path = "../../tests/it/generated.rs"]
+mod generated;
 mod input;
 mod kinds;
 mod load;

@@ -4,13 +4,13 @@ use tailspn::ask::RunSettings;
 use tailspn::optimize::{Measure, Optimization, OptimizePlan, Sizing};
 use tailspn::plan::JobPlan;
 use tailspn::report::Answer;
+use tailspn::subject::FileKind;
 
-use crate::cli::args::{FitArgs, OptimizeArgs};
+use crate::cli::args::OptimizeArgs;
 use crate::cli::exit::Exit;
-use crate::cli::fit::plan_of;
+use crate::cli::fit::{Read, read_inputs};
 use crate::cli::frame::{self, Ask, Asked, Form};
 use crate::cli::input::Input;
-use crate::cli::kinds::{Optimized, optimized};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::plan::{PlanText, keys_of, only_whatif, options_refused};
@@ -34,18 +34,14 @@ impl Ask for OptimizeArgs {
 
     /// Searches the configurations of a plan, or the sizes of a job.
     fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
-        let kind = self.inputs.first().and_then(optimized);
-        let answer = match (kind, &self.inputs[..]) {
-            (Some(Optimized::Logs), _) => size(plan_of(&fit_args(self), terminal)?, None, self, terminal)?,
-            (Some(Optimized::Job), [path]) => {
+        let answer = match read_inputs(&self.inputs, &self.fitted, terminal)? {
+            Read::Logs(job) => size(job, None, self, terminal)?,
+            Read::Plan(path) if path.kind() == Some(FileKind::JobPlan) => {
                 let text = PlanText::read(path, terminal)?;
                 size(text.job()?, Some(&text), self, terminal)?
             }
-            (_, [path]) => search(path, self, terminal)?,
-            (_, several) => {
-                let message = format!("{} files, but the first is not a log", several.len());
-                return Err(Failure::helped(Exit::Usage, message, "pass one plan, or the logs of one job"));
-            }
+            Read::Plan(path) => search(path, self, terminal)?,
+            Read::Nothing => return Err(Failure::plain(Exit::Usage, "no plan and no log is given")),
         };
         Ok(answer.into())
     }
@@ -54,15 +50,6 @@ impl Ask for OptimizeArgs {
 /// Returns how a search is run.
 fn settings(args: &OptimizeArgs) -> RunSettings {
     RunSettings { seed: args.seed, threads: args.threads, ..RunSettings::default() }
-}
-
-/// Returns the arguments of `fit` for the logs.
-fn fit_args(args: &OptimizeArgs) -> FitArgs {
-    FitArgs {
-        input_size: args.log_input_size.clone(),
-        job: args.job.clone(),
-        ..FitArgs::of_logs(args.inputs.iter().map(|log| log.to_path_buf()).collect(), &args.limits)
-    }
 }
 
 /// Returns the measure on the command line.

@@ -79,15 +79,13 @@ pub(crate) fn empty_plan(name: &str) -> String {
     format!("warning: `{name}` is empty, so every key has its default; it may be the wrong file")
 }
 
-/// Reads the plan of a job, and applies options; without a plan, the default job.
-pub(crate) fn read_job(plan: Option<&Input>, options: &[PlanOption], terminal: &Terminal) -> Result<JobPlan, Failure> {
-    let text = plan.map(|plan| PlanText::read(plan, terminal)).transpose()?;
-    job_of(text.as_ref(), options)
-}
-
 /// Parses the plan of a job, and applies options; without a text, the default job.
 pub(crate) fn job_of(text: Option<&PlanText>, options: &[PlanOption]) -> Result<JobPlan, Failure> {
-    let plan = text.map_or_else(|| Ok(JobPlan::default()), PlanText::job)?;
+    applied(text.map_or_else(|| Ok(JobPlan::default()), PlanText::job)?, options)
+}
+
+/// Applies options to a plan.
+pub(crate) fn applied(plan: JobPlan, options: &[PlanOption]) -> Result<JobPlan, Failure> {
     plan.with_all(options).plan().map_err(|error| options_refused(&error))
 }
 

@@ -11,9 +11,13 @@ use tailspn::share::Shard;
 use tailspn::stages::SpeculativeCopies;
 use tailspn_common::spelling::did_you_mean;
 
-/// Parses a whole number: digits, optionally separated by `_` or `,`, or a number with an exponent, such as `1e6`.
+/// Parses a whole number: digits, optionally separated by `_`, or a number with an exponent, such as `1e6`. A comma separates values
+/// of lists, so it never groups digits.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
-    let digits: String = text.chars().filter(|c| !matches!(c, '_' | ',')).collect();
+    if text.contains(',') {
+        return Err("expected one whole number; digits may be grouped by `_`, as in 10_000".to_owned());
+    }
+    let digits = text.replace('_', "");
     if let Ok(number) = digits.parse() {
         return Ok(number);
     }
@@ -338,6 +342,8 @@ mod tests {
         assert_eq!(count("18446744073709551615"), Ok(u64::MAX));
         assert!(count("1.5").is_err() && count("-1").is_err() && count("many").is_err());
         assert!(positive_count("0").is_err());
+        // one number, not 816
+        assert!(count("8,16").unwrap_err().contains("10_000"));
     }
 
     #[test]

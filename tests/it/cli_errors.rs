@@ -267,11 +267,11 @@ fn a_file_of_another_kind_names_the_right_command() {
         (made("sweep.toml", &["sweep", "--print-plan"]), "sweep sensitivity", "`sweep`"),
         (made("best.toml", &["optimize", "--print-plan"]), "optimize sweep sensitivity", "`optimize`"),
         (made("result.json", &["estimate", "--json"]), "", "`report`"),
-        (spark, "whatif fit trace optimize", "`fit`"),
-        ("tests/data/trace/plain-unions.jhist".to_owned(), "whatif fit trace optimize", "`fit`"),
-        ("tests/data/trace/small.rumen.json".to_owned(), "whatif fit trace optimize", "`fit`"),
+        (spark, "estimate whatif fit trace optimize", "`estimate`"),
+        ("tests/data/trace/plain-unions.jhist".to_owned(), "estimate whatif fit trace optimize", "`estimate`"),
+        ("tests/data/trace/small.rumen.json".to_owned(), "estimate whatif fit trace optimize", "`estimate`"),
         ("tests/data/trace/alibaba-2017.csv".to_owned(), "whatif fit trace", "`trace`"),
-        ("tests/data/trace/count_conf.xml".to_owned(), "fit optimize", "`fit`"),
+        ("tests/data/trace/count_conf.xml".to_owned(), "estimate fit optimize", "`fit`"),
         (strace.to_str().unwrap().to_owned(), "", "`syscalls diagnose`"),
     ];
     let out = folder.path().join("out");
@@ -426,7 +426,7 @@ fn misspelt_words_get_the_word_that_was_meant() {
         assert!(told.starts_with("exit 2") && told.contains(meant), "{told}");
     }
     let plan = "[model.distribution]\ngpu = \"expnential\"\n";
-    let told = unwrapped(&shown_on("plan.toml", plan.as_bytes(), &["estimate", "plan.toml"]));
+    let told = unwrapped(&shown_on("plan.toml", plan.as_bytes(), &["estimate", "plan.toml"])).replace("│ ", "");
     assert!(told.starts_with("exit 3") && told.contains("did you mean \"exponential\"?"), "{told}");
     let plan = "[sweep]\ndesign = \"grd\"\n[[axis]]\nkey = \"job.reduces\"\nvalues = [1]\n";
     let told = unwrapped(&shown_on("plan.toml", plan.as_bytes(), &["sweep", "plan.toml"]));

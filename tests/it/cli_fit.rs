@@ -42,6 +42,44 @@ fn fits_and_estimates_at_another_size() {
     assert!(more["median_s"].as_f64().unwrap() < json["median_s"].as_f64().unwrap());
 }
 
+/// Logs in place of a plan: the same numbers as from the plan that `fit` writes, for Spark and for Hadoop.
+#[test]
+fn logs_are_estimated_in_one_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let plan = folder.path().join("plan.toml").to_str().unwrap().to_owned();
+    let hadoop = ["tests/data/trace/plain-unions.jhist", "tests/data/trace/count_conf.xml"];
+    for logs in [&[SMALL, LARGER][..], &[SMALL], &hadoop] {
+        assert!(shown(&[&["fit", "--force", "-o", &plan], logs].concat()).starts_with("exit 0"));
+        let more = ["--input-size", "3x", "--seed", "3", "--reps", "300", "--csv"];
+        let numbers = |args: &[&str]| {
+            let text = data(&[&["estimate"], args, &more].concat());
+            text.lines().filter(|line| !line.starts_with("time_cost")).map(str::to_owned).collect::<Vec<_>>()
+        };
+        let found = numbers(logs);
+        assert!(found.len() > 20);
+        assert_eq!(found, numbers(&[&plan]), "{logs:?}");
+    }
+    assert_shown!(shown(&["estimate", SMALL, LARGER, "--executors", "4"]));
+}
+
+#[test]
+fn inputs_that_cannot_be_estimated_are_refused() {
+    let job = "models/mapreduce/default-job.toml";
+    for (args, said) in [
+        (&[job, SMALL][..], "2 files, but the first is not a log"),
+        (&[job, "--job", "nightly"], "--job applies only to logs"),
+        (&[job, "--app", "app-1"], "--app applies only to logs"),
+        (&["--log-input-size", "1GB"], "--log-input-size applies only to logs"),
+        (&[SMALL, "--log-input-size", "1GB", "--log-input-size", "2GB"], "2 input sizes for 1"),
+        (&[job, "--workers", "8,16"], "digits may be grouped by `_`, as in 10_000"),
+    ] {
+        let text = shown(&[&["estimate"], args].concat());
+        assert!(text.starts_with("exit 2") && text.contains(said), "{text}");
+    }
+    let google = shown(&["estimate", "tests/data/trace/google-2011.csv"]);
+    assert!(google.contains("which `tailspn estimate` does not accept") && google.contains("`diagnose`"), "{google}");
+}
+
 /// A run of 64 MB whose last job fails after its second stage: its size follows from what the stages have read, and the plan has the size of the complete
 /// run.
 #[test]

@@ -377,12 +377,18 @@ fn a_diagnosis_becomes_a_page() {
 
 /// The page of a result, as text without markup, and the result.
 fn page_of(args: &[&str]) -> (String, Value) {
+    let (page, found) = source_of(args);
+    (text_of(&with_backticks(&page)), found)
+}
+
+/// The page of the result of a command, as HTML, and the result.
+fn source_of(args: &[&str]) -> (String, Value) {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let output = tool(&[args, &["--json", "--quiet"]].concat()).output().unwrap();
     std::fs::write(at("result.json"), &output.stdout).unwrap();
     let page = data(&["report", &at("result.json"), "-o", "-"]);
-    (text_of(&with_backticks(&page)), serde_json::from_slice(&output.stdout).unwrap())
+    (page, serde_json::from_slice(&output.stdout).unwrap())
 }
 
 /// A page in which code has backticks, as in the JSON.
@@ -434,19 +440,21 @@ fn an_optimisation_becomes_a_page() {
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     std::fs::write(at("job.toml"), "[phases]\nmaps = 1\nreduces = 1\nmeans_s = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n").unwrap();
     std::fs::write(at("plan.toml"), DEADLINE.replace("deadline_s = 75", "deadline_s = 53")).unwrap();
-    let (page, found) = page_of(&["optimize", &at("plan.toml")]);
+    let (source, found) = source_of(&["optimize", &at("plan.toml")]);
+    // the chosen row is marked
+    assert_eq!(source.matches("<tr class=\"chosen\" aria-current=\"true\">").count(), 1);
+    let page = text_of(&with_backticks(&source));
     assert!(page.contains("The cheapest configuration that meets the deadline: reduce = "), "{found}");
     assert!(page.contains("The joint confidence of these decisions is 95%."));
-    let rows = found["looked_at"].as_array().unwrap();
+    let rows = found["rows"].as_array().unwrap();
     for verdict in ["meets", "fails", "undecided"] {
         let all = rows.iter().filter(|row| row["verdict"] == verdict).count();
         // once for each row, and once in each of two legends
         let said = page.matches(verdict).count();
         assert!(all == 0 || said >= all + 2, "{verdict}: {said} of {all}");
     }
-    assert_eq!(page.matches(", chosen").count(), 1);
     let (none, found) = page_of(&["optimize", &at("plan.toml"), "--deadline=5"]);
-    assert_eq!(found["answer"], "none");
+    assert_eq!(found["answer"]["found"], "none");
     assert!(none.contains("No configuration meets the deadline. The most expensive configuration fails: "));
     // at the very quantile nothing can be shown
     let open = DEADLINE.replace("values = [9, 6, 3]", "values = [9]").replace("values = [8, 5, 2]", "values = [8]");
@@ -457,7 +465,7 @@ fn an_optimisation_becomes_a_page() {
         json_number(&["estimate", &at("job.toml"), "--method=exact", "--json"], "/analytic/quantiles/1/value");
     std::fs::write(at("open.toml"), open.replace("deadline_s = 75", &format!("deadline_s = {quantile}"))).unwrap();
     let (open, found) = page_of(&["optimize", &at("open.toml")]);
-    assert_eq!(found["answer"], "undecided", "{found}");
+    assert_eq!(found["answer"]["found"], "undecided", "{found}");
     assert!(open.contains("no configuration was shown to meet the deadline, and not all were shown to fail"));
 }
 

@@ -56,10 +56,12 @@ fn a_deadline_is_met_by_runs_that_differ() {
     let folder = Folder::new(&[("job.toml", &plan(12)), ("search.toml", &search)]);
     let cheapest = |more: &[&str]| {
         let found = json(&[&["optimize", &folder.at("search.toml"), "--json"], more].concat());
-        assert_eq!(found["answer"], "cheapest", "{found}");
+        assert_eq!(found["answer"]["found"], "cheapest", "{found}");
+        let chosen = &found["rows"][found["answer"]["row"].as_u64().unwrap() as usize];
         // what it costs by default: its executors
-        assert_eq!(found["chosen"]["cost"].as_f64(), found["chosen"]["values"][0].as_f64());
-        found["chosen"]["values"][0].as_u64().unwrap()
+        let executors = &chosen["set"]["job.executors"];
+        assert_eq!(chosen["cost"]["value"].as_f64(), executors.as_f64());
+        executors.as_u64().unwrap()
     };
     assert_eq!((cheapest(&[]), cheapest(&["--measure", "mean"])), (3, 2));
 }

@@ -72,10 +72,12 @@ mod fit;
 mod fit_history;
 mod fit_job;
 mod fixed_delays;
+mod generated;
 #[cfg(all(feature = "cli", feature = "gpu"))]
 mod gpu;
 mod jani;
 mod job_grid;
+mod json_keys;
 mod laws;
 mod maxima;
 mod measure;

@@ -9,6 +9,8 @@ use serde_json::Value;
 use tailspn::plan::{Asked, JobPlan, REFUSALS};
 use tailspn::report::PLAN_SCHEMAS;
 
+use crate::generated::compare;
+
 /// The line of the page after which everything is generated.
 const START: &str = "<!-- generated from the schemas; tests/it/plan_keys.rs compares it -->\n";
 
@@ -128,27 +130,10 @@ fn key(schema: &Value) -> String {
     schema.to_string()
 }
 
-fn description(schema: &Value) -> String {
-    schema["description"].as_str().unwrap_or_default().replace("\n\n", " ").replace('|', "\\|")
-}
-
-/// The alternatives of a value, but not words alone.
-fn alternatives(schema: &Value) -> &[Value] {
-    ["oneOf", "anyOf"].iter().find_map(|name| schema[*name].as_array()).map_or(&[], Vec::as_slice)
-}
-
-fn is_word(schema: &Value) -> bool {
-    schema["const"].is_string() || schema["enum"].is_array()
-}
-
 /// The only property of an object that stands for a variant.
 fn single(schema: &Value) -> Option<(&String, &Value)> {
     let properties = schema["properties"].as_object()?;
     (properties.len() == 1 && schema["required"].as_array()?.len() == 1).then(|| properties.iter().next())?
-}
-
-fn has_keys(schema: &Value) -> bool {
-    schema["properties"].is_object()
 }
 
 /// The part of a value with keys or several forms.
@@ -249,6 +234,26 @@ fn literal(value: &Value) -> String {
     }
 }
 
+/// The description of a value, for a cell of a table.
+pub(crate) fn description(schema: &Value) -> String {
+    schema["description"].as_str().unwrap_or_default().replace("\n\n", " ").replace('|', "\\|")
+}
+
+/// The alternatives of a value, but not words alone.
+pub(crate) fn alternatives(schema: &Value) -> &[Value] {
+    ["oneOf", "anyOf"].iter().find_map(|name| schema[*name].as_array()).map_or(&[], Vec::as_slice)
+}
+
+/// True for a fixed list of words.
+fn is_word(schema: &Value) -> bool {
+    schema["const"].is_string() || schema["enum"].is_array()
+}
+
+/// True for an object with keys.
+pub(crate) fn has_keys(schema: &Value) -> bool {
+    schema["properties"].is_object()
+}
+
 #[test]
 fn the_page_of_plans_has_every_key() {
     let mut page = Page::default();
@@ -256,16 +261,7 @@ fn the_page_of_plans_has_every_key() {
     for schema in &PLAN_SCHEMAS[1..] {
         page.plan(schema.name, schema.about, &schema.schema());
     }
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/plans.md");
-    let text = std::fs::read_to_string(path).unwrap();
-    let (head, tables) = text.split_once(START).unwrap();
-    let generated = format!("\n{}\n", page.text.trim_end());
-    if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
-        std::fs::write(path, format!("{head}{START}{generated}")).unwrap();
-        return;
-    }
-    let differs = tables.lines().zip(generated.lines()).find(|(is, should)| is != should);
-    assert!(tables == generated, "docs/plans.md differs from the schemas: {differs:?}");
+    compare("docs/plans.md", START, &page.text);
 }
 
 /// docs/planning.md has the table of what cannot be combined, row by row.

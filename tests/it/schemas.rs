@@ -9,7 +9,7 @@ use tailspn::report::{KINDS, LINE_SCHEMAS, NamedSchema, PLAN_SCHEMAS, RESULT_SCH
 use crate::cli::{data, tool};
 
 /// The keywords that only describe.
-const SILENT: [&str; 5] = ["$schema", "title", "description", "default", "definitions"];
+const SILENT: [&str; 6] = ["$schema", "title", "description", "default", "definitions", "unit"];
 
 /// Checks a result in JSON against the schema of its kind, and returns the kind; none if the text is not a result. Lines of
 /// events are checked too.
@@ -296,7 +296,7 @@ type Damage = fn(&mut Value);
 fn damages(value: &Value, at: &str, places: &mut Vec<(String, Damage)>) {
     match value {
         Value::Object(keys) => {
-            places.push((at.to_owned(), |value| value["no_key"] = 0.into()));
+            places.push((at.to_owned(), |value| value["no_key"] = vec![Vec::<Value>::new()].into()));
             for (key, inner) in keys {
                 damages(inner, &format!("{at}/{}", key.replace('~', "~0").replace('/', "~1")), places);
             }

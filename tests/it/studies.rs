@@ -152,9 +152,10 @@ fn a_search_gives_the_numbers_of_the_command() {
     let plan = folder.join("search.toml");
     let outcome = Optimization::open(&plan).unwrap().run(&Unwatched).unwrap();
     let told = json("optimize", &plan, &[]);
-    assert_eq!(told["chosen"]["cost"].as_f64(), outcome.chosen().map(|chosen| chosen.cost));
+    let row = told["answer"]["row"].as_u64().unwrap() as usize;
+    assert_eq!(told["rows"][row]["cost"]["value"].as_f64(), outcome.chosen().map(|chosen| chosen.cost));
     assert_eq!(outcome.chosen().map(|chosen| chosen.cost), Some(17.0));
-    let looks = told["looked_at"].as_array().unwrap();
+    let looks = told["rows"].as_array().unwrap();
     assert_eq!(looks.len(), outcome.found.looks.len());
     for (one, look) in looks.iter().zip(&outcome.found.looks) {
         assert_eq!(one["replications"].as_u64(), Some(look.judgement.replications), "{one}");

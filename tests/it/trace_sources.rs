@@ -320,7 +320,7 @@ fn commands_take_applications_of_folders_and_archives() {
     let all = tailspn(&["compare", path, "--to", path, "--json"]).output().unwrap();
     let report: serde_json::Value = serde_json::from_slice(&all.stdout).unwrap();
     assert_eq!(report["sides"][0]["files"].as_array().unwrap().len(), 3);
-    for command in ["estimate", "check", "sweep", "report"] {
+    for command in ["simulate", "check", "sweep", "report"] {
         let (_, text) = stderr(&mut tailspn(&[command, path]));
         let (_, of_zip) = stderr(&mut tailspn(&[command, server_zip(Stored::Deflated).1.to_str().unwrap()]));
         assert!(command == "report" || text.contains("a folder with a Spark event log"), "{command}: {text}");

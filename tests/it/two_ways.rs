@@ -81,7 +81,7 @@ fn net(beside: &Beside, quality: &DetectorQuality, policy: CopyPolicy) -> [[f64;
 /// that may change the time by 1%, the copies by 2% and the successful copies by 3%.
 #[test]
 fn job_times_agree_where_attempts_are_slow_by_themselves() {
-    let text = "[cluster]\nheartbeat_s = 1\nnodes = [{ count = 7, slots = 4 }]\n\
+    let text = "[cluster]\nheartbeat_s = 1\nnode = [{ count = 7, slots = 4 }]\n\
                 [noise]\nsigma = 0.05\n[stragglers]\nshare = 0.1\nfactor = 3\n\
                 [[job]]\nmaps = 20\nmap_s = 14\nmap_start_s = 0.05\nreduces = 0\n\
                 [[policy]]\n\

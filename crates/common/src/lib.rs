@@ -6,6 +6,7 @@
 //! * [`order`]: order statistics;
 //! * [`spelling`]: suggestions for misspelt words;
 //! * [`threads`]: number of threads;
+//! * [`row`]: results as rows, whose fields are columns;
 //! * [`bounded`]: reading of files up to a limit.
 //!
 //! The crate `tailspn` re-exports the first four, as `tailspn::explain`, `tailspn::watch`, `tailspn::share` and through
@@ -18,6 +19,7 @@
 pub mod bounded;
 pub mod explain;
 pub mod order;
+pub mod row;
 pub mod share;
 pub mod spelling;
 pub mod threads;

@@ -150,7 +150,9 @@ fn numbers(law: &Law) -> Vec<f64> {
         Law::Uniform { low, high } => vec![*low, *high],
         Law::Erlang { stages, mean } => vec![f64::from(*stages), *mean],
         Law::LogNormal { mean, cv } => vec![*mean, *cv],
-        Law::Weibull { shape, scale } | Law::Pareto { shape, scale } => vec![*shape, *scale],
+        Law::Weibull { shape, scale } | Law::Pareto { shape, scale } | Law::Gamma { shape, scale } => {
+            vec![*shape, *scale]
+        }
         Law::Empirical { samples } => samples.clone(),
         Law::Hyperexponential { branches } => {
             branches.iter().flat_map(|branch| [branch.probability, branch.mean]).collect()
@@ -265,6 +267,7 @@ fn law(name: &str, numbers: &[f64]) -> PyResult<Law> {
         ("lognormal", &[mean, cv]) => Law::LogNormal { mean, cv },
         ("weibull", &[shape, scale]) => Law::Weibull { shape, scale },
         ("pareto", &[shape, scale]) => Law::Pareto { shape, scale },
+        ("gamma", &[shape, scale]) => Law::Gamma { shape, scale },
         ("empirical", samples) => Law::Empirical { samples: samples.to_vec() },
         ("hyperexponential", numbers) => Law::Hyperexponential {
             branches: numbers.chunks_exact(2).map(|pair| Branch { probability: pair[0], mean: pair[1] }).collect(),

@@ -110,8 +110,11 @@ def test_plans_are_changed_by_key(root: pathlib.Path) -> None:
 
 
 def test_a_fitted_plan_answers_questions(root: pathlib.Path) -> None:
-    fitted = tailspn.fit(*(root / f"tests/data/trace/sort-{size}mb.spark.gz" for size in (32, 64)))
+    logs = [root / f"tests/data/trace/sort-{size}mb.spark.gz" for size in (32, 64)]
+    fitted = tailspn.fit(*logs)
     assert isinstance(fitted.plan, tailspn.Plan)
+    directly, in_two = (tailspn.estimate(*inputs, reps=200, seed=3) for inputs in (logs, [fitted.plan]))
+    assert directly.blocks.answer == in_two.blocks.answer
     small, large = (tailspn.estimate(fitted.plan, input_size=size, reps=200).median_s for size in ("32MB", "256MB"))
     assert small < large
     assert tailspn.estimate(fitted.plan.with_({"job.executors": 8}), reps=100).executors == 8

@@ -6,13 +6,13 @@ use crate::estimate::Measured;
 
 /// A [`Measured`] as `value`, `low` and `high`, for `#[serde(with = "Ends")]`; without an interval, the ends are null.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "NumberWithEnds"))]
 pub struct Ends {
     /// The number.
     pub value: f64,
-    /// Lower end.
+    /// Lower end of the interval.
     pub low: Option<f64>,
-    /// Upper end.
+    /// Upper end of the interval.
     pub high: Option<f64>,
 }
 

@@ -27,7 +27,7 @@ impl Command {
             Self::Query(args) => vec![&mut args.net.net],
             Self::Rare(args) => vec![&mut args.net.net],
             Self::SpnGc(args) => args.plan.iter_mut().collect(),
-            Self::Estimate(args) => args.plan.iter_mut().collect(),
+            Self::Estimate(args) => args.inputs.iter_mut().collect(),
             Self::Whatif(args) => args.plan.iter_mut().collect(),
             Self::Sweep(args) => args.plan.iter_mut().collect(),
             Self::Sensitivity(args) => args.subject.iter_mut().collect(),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::args::{LogArgs, PrintArgs};
+use crate::cli::input::Input;
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -61,6 +62,41 @@ pub(crate) struct FitArgs {
     pub(crate) limits: LogArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
+}
+
+/// Logs in place of a plan, which is fitted to them first.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct FittedArgs {
+    /// Input size of each log, in the order of the logs, if the logs do not record it, such as 10GB; once for each
+    /// log
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Logs")]
+    log_input_size: Vec<u64>,
+    /// Job to fit if a MapReduce log has several: an id or a name; may be repeated
+    #[arg(long, value_name = "ID|NAME", help_heading = "Logs")]
+    job: Vec<String>,
+    #[command(flatten)]
+    limits: LogArgs,
+}
+
+impl FittedArgs {
+    /// Returns the arguments of `fit` for the logs.
+    pub(crate) fn fit(&self, logs: &[Input]) -> FitArgs {
+        FitArgs {
+            input_size: self.log_input_size.clone(),
+            job: self.job.clone(),
+            ..FitArgs::of_logs(logs.iter().map(|log| log.to_path_buf()).collect(), &self.limits)
+        }
+    }
+
+    /// Returns the option that has a meaning only for logs, if one was used.
+    pub(crate) fn only_for_logs(&self) -> Option<&'static str> {
+        let used = [
+            ("--log-input-size", !self.log_input_size.is_empty()),
+            ("--job", !self.job.is_empty()),
+            ("--app", self.limits.app.is_some()),
+        ];
+        used.into_iter().find(|(_, used)| *used).map(|(option, _)| option)
+    }
 }
 
 impl FitArgs {

@@ -8,7 +8,9 @@ use tailspn::mapreduce::{CopySlots, Speculation, Stragglers};
 use tailspn::plan::Copies;
 
 use crate::cli::args::diagnose::at_least_one;
-use crate::cli::args::{LogArgs, Method, PartArgs, PlaceArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs, TrustArgs};
+use crate::cli::args::{
+    FittedArgs, LogArgs, Method, PartArgs, PlaceArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs, TrustArgs,
+};
 use crate::cli::input::Input;
 use crate::cli::straggler_values;
 use crate::cli::values;
@@ -77,18 +79,25 @@ Examples:
     # the job with more data on more workers
     tailspn estimate job.toml --input-size 20GB --workers 8 --deadline 85s
 
-    # a Spark job, from logs of two runs, at another size
-    tailspn fit small.gz large.gz -o plan.toml
-    tailspn estimate plan.toml --input-size 10GB --executors 8 --cores 4
+    # the next run of a Spark job, from logs of two runs, and at another size
+    tailspn estimate small.gz large.gz
+    tailspn estimate small.gz large.gz --input-size 10GB --executors 8 --cores 4
+
+    # one of several applications in an archive; a MapReduce job
+    tailspn estimate logs.zip --app application_1724877841851_0016 \\
+        --max-attempts 1000000
+    tailspn estimate history.txt --job job_160000000000_0007
 
     # half of the replications; `tailspn merge` puts the halves together
     tailspn estimate job.toml --shard 1/2 -o half-job.part
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["export", "plots"]).multiple(true)))]
 pub(crate) struct EstimateArgs {
-    /// Plan of the job; without one, the default job
-    #[arg(value_hint = ValueHint::AnyPath)]
-    pub(crate) plan: Option<Input>,
+    /// Plan of the job, or logs of its runs; without one, the default job
+    #[arg(value_name = "LOG|PLAN", value_hint = ValueHint::AnyPath)]
+    pub(crate) inputs: Vec<Input>,
+    #[command(flatten)]
+    pub(crate) fitted: FittedArgs,
     /// Method for the job time; `auto` also prints the exact job time if a formula exists
     #[arg(long, default_value = "auto", help_heading = "Run")]
     pub(crate) method: Method,

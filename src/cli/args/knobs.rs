@@ -5,7 +5,7 @@ use clap::{Args, ValueHint};
 use tailspn::optimize::{Measure, Price};
 
 use crate::cli::args::{
-    ChoiceArgs, LogArgs, PartArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs, SensitivityMethod, TrustArgs, UntilArgs,
+    ChoiceArgs, FittedArgs, PartArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs, SensitivityMethod, TrustArgs, UntilArgs,
 };
 use crate::cli::input::Input;
 use crate::cli::values;
@@ -118,6 +118,10 @@ Examples:
     tailspn optimize logs.zip --app application_1724877841851_0016 \\
         --max-attempts 1000000 --deadline 1m --threads 2 --json
 
+    # the workers of a MapReduce job, from its log
+    tailspn optimize history.txt --job job_160000000000_0007 --deadline 1m \\
+        --workers 1..4
+
     # axes and costs from a plan
     tailspn optimize --print-plan > deadline.toml
     tailspn optimize deadline.toml --deadline 90s --probability 99%
@@ -130,13 +134,8 @@ pub(crate) struct OptimizeArgs {
     /// 1/core-hour; for MapReduce 1/node-hour]
     #[arg(long, value_name = "AMOUNT/UNIT", allow_hyphen_values = true, help_heading = "Cost of a job")]
     pub(crate) price: Option<Price>,
-    /// Input size of each log, in the order of the logs, if the logs do not record it, such as 10GB; once for each
-    /// log
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Cost of a job")]
-    pub(crate) log_input_size: Vec<u64>,
-    /// Job to fit if a MapReduce log has several: an id or a name; may be repeated
-    #[arg(long, value_name = "ID|NAME", help_heading = "Cost of a job")]
-    pub(crate) job: Vec<String>,
+    #[command(flatten)]
+    pub(crate) fitted: FittedArgs,
     /// Measure that must meet the deadline, such as `mean`, `p95` or `p99.9`, instead of the plan's
     #[arg(long, value_name = "MEASURE", value_parser = measure)]
     pub(crate) measure: Option<Measure>,
@@ -153,8 +152,6 @@ pub(crate) struct OptimizeArgs {
     pub(crate) threads: Option<std::num::NonZeroUsize>,
     #[command(flatten)]
     pub(crate) trust: TrustArgs,
-    #[command(flatten)]
-    pub(crate) limits: LogArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
     /// Draws the time of each evaluated point against the cost.

@@ -10,6 +10,7 @@ mod fit;
 mod help;
 mod jobs;
 mod knobs;
+mod nets;
 mod planned;
 mod plots;
 mod query;
@@ -35,9 +36,10 @@ pub(crate) use compare::CompareArgs;
 #[cfg(feature = "gpu")]
 pub(crate) use devices::{BenchArgs, DevicesArgs};
 pub(crate) use diagnose::{DiagnoseArgs, RulesChoice};
-pub(crate) use fit::FitArgs;
+pub(crate) use fit::{FitArgs, FittedArgs};
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, WhatIfArgs};
 pub(crate) use knobs::{OptimizeArgs, SensitivityArgs};
+pub(crate) use nets::{CheckArgs, ConvertArgs, LayoutChoice, OutFormat};
 #[cfg(feature = "serve")]
 pub(crate) use planned::workers;
 pub(crate) use planned::{ChoiceArgs, PlanArgs, TrustArgs};
@@ -63,12 +65,11 @@ use std::time::Duration;
 
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
-use crate::cli::exit::EXIT_CODES;
-use crate::cli::values;
+use crate::cli::{exit, values};
 
 /// Estimate job times; simulate and solve stochastic Petri nets
 #[derive(Debug, Parser)]
-#[command(name = "tailspn", version, after_help = help::MORE, after_long_help = EXIT_CODES)]
+#[command(name = "tailspn", version, after_help = help::MORE, after_long_help = exit::help())]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -100,55 +101,128 @@ pub(crate) enum ColorChoice {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Check a net for errors, and show which engine can run it
+    ///
+    /// Lists every problem with line and column, the obstacles to faster engines, and the features that PIPE handles
+    /// incorrectly or that differ from another net.
     Check(CheckArgs),
     /// Write a net in another format, or as a picture
+    ///
+    /// Reads PIPE XML of any generation, PNML, GreatSPN and JANI. Writes PIPE 4.3-compatible XML, PNML, GreatSPN, JANI,
+    /// PRISM, Graphviz and SVG. A picture is drawn in layers if the file has no readable positions.
     Convert(ConvertArgs),
     /// Simulate a net: time to a goal, mean tokens, throughputs
+    ///
+    /// Also rewards, snapshots and the long run. A run can continue until chosen numbers reach a given precision.
+    /// Numbers that have an exact answer need no replications.
     Simulate(Box<SimulateArgs>),
     /// Solve a net exactly: all markings, deadlocks, distributions
+    ///
+    /// Finds bounds, deadlocks, liveness and home states, each with a firing sequence as proof, and exact values in the
+    /// long run, at given times and up to a goal. At most one deterministic delay may run at a time. Series-parallel
+    /// reduction answers schedules of any size. Without time, it checks CTL formulas.
     Solve(Box<SolveArgs>),
     /// Answer CSL and CSRL queries, in the syntax of PRISM
+    ///
+    /// Answers probabilities, long-run values and rewards, and checks whether a value is within a bound.
     Query(Box<QueryArgs>),
     /// Estimate the probability of a rare event, by splitting
+    ///
+    /// Probabilities as small as 1e-12 are possible. The event is that a goal is reached before another marking or a
+    /// given time, or that the net stops only after a given time.
     Rare(Box<RareArgs>),
     /// Analyse a net's structure: invariants, bounds, siphons
+    ///
+    /// Derives matrices, P- and T-invariants, siphons and traps, the class of the net, bounds of tokens and
+    /// throughputs, deadlocks and liveness, each verdict with its reason.
     Structure(StructureArgs),
     /// Write the net of a MapReduce job on a GPU cluster
+    ///
+    /// The net of a job, or of a fitted plan of stages, is for PIPE or any other tool. It may have stragglers and
+    /// speculative copies.
     SpnGc(Box<SpnGcArgs>),
-    /// Estimate the run time of a planned job
+    /// Estimate the time of a job, from its logs or its plan
+    ///
+    /// A plan is fitted to logs first, and the answer states how well it reproduces them. Reports mean, quantiles and
+    /// tail of the job time with intervals, the exact distribution if there is one, the parts of the job time, and the
+    /// changes of the plan that save most.
     Estimate(Box<EstimateArgs>),
     /// Compare straggler policies: time, energy, waste and copies
+    ///
+    /// Each policy is compared with a run without copies that uses the same random numbers. For a log, the policies are
+    /// compared on a replay of the recorded job.
     Whatif(WhatIfArgs),
     /// Run many configurations of a job or a net
+    ///
+    /// Shows how the time depends on each setting of a job or each rate of a net, and which setting matters most. A
+    /// sweep can be resumed, or split into shards.
     Sweep(SweepArgs),
     /// Merge the shards of a run or a sweep
     Merge(MergeArgs),
     /// Rank the settings of a job or a net by their effect
+    ///
+    /// Methods: derivatives from one run, changes of one setting at a time, Morris' elementary effects, and Sobol's
+    /// indices, all with intervals.
     Sensitivity(SensitivityArgs),
     /// Find the cheapest cluster that meets a deadline
+    ///
+    /// From logs, finds the cheapest number of executors and cores that meets the deadline with 95% probability. From a
+    /// plan, finds the cheapest value of any setting, with a stated confidence, and shows why the next cheaper
+    /// configuration fails.
     Optimize(OptimizeArgs),
     /// List the straggler detectors, or judge them on recorded jobs
+    ///
+    /// The detectors are Default, LATE, Hierarchical, those of Hadoop 2 and Spark, a Mantri-like one, and clones.
     Detectors(DetectorsArgs),
     /// Fit a plan to logs, to estimate the job at another size
+    ///
+    /// The plan of a Spark job has stages, tasks, warm-up, delay distributions, driver time and the spread between
+    /// whole runs. The plan of a Hadoop job comes from the history of test jobs and their `*_conf.xml`. Values that the
+    /// logs could not show are listed.
     Fit(FitArgs),
     /// Show what a log recorded, and why the job took so long
+    ///
+    /// Reads logs of Spark 1.x to 4.x, Hadoop and Rumen, and cluster traces of Google and Alibaba. Shows task times,
+    /// stragglers by two rules, speculative copies, waves, the bottleneck, and a timeline of tasks on nodes.
     Trace(TraceArgs),
     /// Compare logs, results or plans, and test the difference
+    ///
+    /// Shows the job time with a significance test, the stages that caused the difference, the speed-up per stage of a
+    /// GPU run over a CPU run, and the settings that differ.
     Compare(CompareArgs),
     /// Predict stragglers while tasks run, from progress reports
+    ///
+    /// Reads a growing file or a stream of reports, and a model of earlier runs. Flags are printed immediately, as text
+    /// or JSON lines.
     Watch(Box<WatchArgs>),
     /// Predict when a running Spark application will finish
+    ///
+    /// The answer has the time left with a prediction interval, the probability of finishing by a given time, and the
+    /// end of each stage. It uses a plan that was fitted to other runs; without a plan, it covers the jobs in progress.
     Remaining(Box<RemainingArgs>),
     /// Explain why tasks were slow, from logs and node samples
+    ///
+    /// Causes are data skew, spills, garbage collection, locality, a busy CPU, disk or network, a task that lags, or a
+    /// faulty node; otherwise the cause is unknown. Each cause has evidence and a remedy.
     Diagnose(Box<DiagnoseArgs>),
     /// Find the faulty node of a run, from strace logs
+    ///
+    /// Compares a run with a profile of healthy runs, and finds whether the disk or the network of the node is the
+    /// cause. The methods are the two of Khadke et al. and an improved one.
     Syscalls(SyscallsArgs),
     /// Make one self-contained HTML file of results
+    ///
+    /// The page needs no network access and no scripts, and is readable on a phone and in print. It shows several
+    /// results side by side.
     Report(ReportArgs),
     /// Serve a local web page of a net, a planned job or a log
+    ///
+    /// Of a net, play the token game. Of a plan, change size, cluster and deadline, and see the new time immediately.
+    /// Of a log, see the timeline, the causes of slow tasks, and estimates at other sizes.
     #[cfg(feature = "serve")]
     Serve(ServeArgs),
     /// Print the JSON Schema of a plan or a result
+    ///
+    /// With the schema of a plan, an editor completes and explains the keys. Without a name, lists the schemas.
     Schema(SchemaArgs),
     /// List the graphics adapters, and the one to be used
     #[cfg(feature = "gpu")]
@@ -177,111 +251,6 @@ pub(crate) fn with_defaults<A: Args>(files: &[&std::ffi::OsStr]) -> A {
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let matches = help::fitted(Cli::command(), help::columns()).try_get_matches_from(arguments)?;
     Cli::from_arg_matches(&matches)
-}
-
-#[derive(Debug, Args)]
-#[command(after_long_help = "\
-Examples:
-    tailspn check net.xml
-
-    # also what PIPE itself would get wrong
-    tailspn check net.xml --pipe
-
-    # what differs from another net
-    tailspn check net.xml --against changed.xml
-
-    # with another value of a rate, as JSON
-    tailspn check net.xml --param arrivals=1.5 --json
-")]
-pub(crate) struct CheckArgs {
-    #[command(flatten)]
-    pub(crate) net: NetArgs,
-    /// Also list the errors that each version of PIPE makes with the net
-    #[arg(long)]
-    pub(crate) pipe: bool,
-    /// Also list the differences from this net; parts are matched by id, and positions are ignored
-    #[arg(long, value_name = "OTHER")]
-    pub(crate) against: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) print: PrintArgs,
-}
-
-#[derive(Debug, Args)]
-#[command(after_long_help = "\
-Without --to, the extension of OUT selects the format: .xml is pipe4, .pnml is pnml, .PNPRO is greatspn, .jani is \
-jani, .prism and .sm are prism, .dot and .gv are dot, .svg is svg.
-
-Examples:
-    # for PIPE, from any format
-    tailspn convert net.pnml pipe.xml
-
-    # a picture, with the nodes in layers
-    tailspn convert net.xml net.svg --layout layered
-
-    # for a model checker
-    tailspn convert net.xml net.prism
-    tailspn convert net.xml net.jani --place-limit 100
-
-    # Graphviz, to standard output
-    tailspn convert net.xml - --to dot
-
-    # a file as PIPE 5 reads it
-    tailspn convert net.xml as-pipe5.xml --read-as pipe5
-")]
-pub(crate) struct ConvertArgs {
-    #[command(flatten)]
-    pub(crate) net: NetArgs,
-    /// File to write; `-` is standard output
-    pub(crate) out: PathBuf,
-    /// Format to write
-    #[arg(long, value_name = "FORMAT")]
-    pub(crate) to: Option<OutFormat>,
-    /// Positions of the nodes
-    #[arg(long, value_name = "POSITIONS", default_value = "auto")]
-    pub(crate) layout: LayoutChoice,
-    /// Keep an Erlang delay as one transition, which PIPE treats as exponential; without this option, it becomes a chain
-    /// of exponential transitions, which PIPE computes correctly
-    #[arg(long)]
-    pub(crate) keep_erlang: bool,
-    /// Maximum tokens in places without a capacity or an invariant bound, for JANI and PRISM: transitions
-    /// that would exceed the maximum are disabled
-    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
-    pub(crate) place_limit: Option<u64>,
-    /// Replace OUT if it exists
-    #[arg(long)]
-    pub(crate) force: bool,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum LayoutChoice {
-    /// As in the file, or in layers if the net has no positions; a picture is also drawn in layers if nodes overlap,
-    /// arcs run through other nodes, or labels are covered
-    #[default]
-    Auto,
-    /// As in the file; parts without a position are drawn below the other parts
-    File,
-    /// In layers, regardless of the file; XML gets these positions
-    Layered,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OutFormat {
-    /// PIPE XML that PIPE 4.3, PIPE 5 and PIPECore 2.0 load
-    Pipe4,
-    /// Like pipe4, but closer to the files that PIPE 5 writes
-    Pipe5,
-    /// PNML of ISO/IEC 15909-2, a place/transition net for other tools
-    Pnml,
-    /// A project of the GreatSPN editor, which Storm also reads
-    Greatspn,
-    /// JANI for model checkers: a CTMC, or a Markov automaton if there are immediate transitions
-    Jani,
-    /// The PRISM language: a CTMC
-    Prism,
-    /// Graphviz
-    Dot,
-    /// A picture
-    Svg,
 }
 
 #[derive(Debug, Args)]

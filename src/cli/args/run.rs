@@ -53,7 +53,7 @@ pub(crate) struct PrintArgs {
     /// Print JSON (described in docs/json.md)
     #[arg(long, conflicts_with_all = ["csv", "markdown"])]
     pub(crate) json: bool,
-    /// Print CSV (docs/json.md lists which results have it)
+    /// Print CSV (described in docs/json.md)
     #[arg(long, conflicts_with = "markdown")]
     pub(crate) csv: bool,
     /// Put an apostrophe before CSV text that a spreadsheet would run as a formula

@@ -40,7 +40,7 @@ fn lower_normal_quantile(p: f64) -> f64 {
         return start; // exp(x²/2) below would overflow
     }
     let excess = normal_cdf(start) - p;
-    let step = excess * (2.0 * PI).sqrt() * (0.5 * start * start).exp();
+    let step = excess * (2.0 * PI).sqrt() * libm::exp(0.5 * start * start);
     start - step / (1.0 + 0.5 * start * step)
 }
 
@@ -75,7 +75,7 @@ fn acklam(p: f64) -> f64 {
     const TAIL_BELOW: f64 = 0.02425; // probability at which the two approximations meet
 
     if p < TAIL_BELOW {
-        let q = (-2.0 * p.ln()).sqrt();
+        let q = (-2.0 * libm::log(p)).sqrt();
         polynomial(&TAIL_NUMERATOR, q) / polynomial(&TAIL_DENOMINATOR, q)
     } else {
         let q = p - 0.5;

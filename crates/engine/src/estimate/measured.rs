@@ -6,10 +6,9 @@ use crate::estimate::mean::{Estimate, EstimateError, Interval};
 
 /// A number and its uncertainty.
 ///
-/// In JSON: `value`, `low`, `high`, `level`, `samples`, then `note`, `exact` and `bounds` if they apply. Structs that
-/// state their level once use `Ends` of `tailspn-studies` instead.
+/// Of an exact number, `low` and `high` are null, `samples` is 0, and `level` has no meaning.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Quantity"))]
 #[serde(from = "Flat", into = "Flat")]
 pub struct Measured {
     /// The point estimate, in the unit that the field's documentation states.
@@ -185,21 +184,21 @@ impl From<Interval> for Measured {
 struct Flat {
     /// Point estimate.
     value: f64,
-    /// Lower end of the confidence interval; null without an interval, or if the number is an upper bound.
+    /// Lower end of the confidence interval; null without an interval, or if the number is only an upper bound.
     low: Option<f64>,
-    /// Upper end of the confidence interval; null without an interval, or if the number is a lower bound.
+    /// Upper end of the confidence interval; null without an interval, or if the number is only a lower bound.
     high: Option<f64>,
     /// Confidence level, such as 0.95.
     level: f64,
-    /// Independent samples behind the number; 0 without samples.
+    /// Independent samples behind the number: replications, or long runs.
     samples: u64,
-    /// Reason why there is no interval.
+    /// Reason why there is no interval, such as too few samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     note: Option<String>,
     /// True if the number is exact.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     exact: bool,
-    /// Proven bounds of an exact number; an open bound is null.
+    /// Guaranteed bounds of an exact number; an open bound is null.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     bounds: Option<[Option<f64>; 2]>,
 }

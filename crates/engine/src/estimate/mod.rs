@@ -32,6 +32,7 @@
 pub mod batch;
 pub mod compare;
 pub mod distribution;
+pub mod gamma;
 pub mod histogram;
 pub mod mean;
 pub mod measured;
@@ -46,6 +47,7 @@ pub mod stop;
 pub use batch::{BatchError, SteadyRuns, SteadyState, long_run_mean, steady_state, steady_state_of_runs};
 pub use compare::{CompareError, paired_difference, paired_ratio};
 pub use distribution::{normal_cdf, normal_quantile, student_quantile, student_tail};
+pub use gamma::{gamma_log_quantile, gamma_tails};
 pub use histogram::{Bin, TickHistogram};
 pub use mean::{Estimate, EstimateError, Interval, Method, mean_interval};
 pub use measured::{Doubt, Measured};

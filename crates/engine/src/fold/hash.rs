@@ -50,6 +50,7 @@ fn of_law(law: &Law) -> u64 {
         Law::Weibull { shape, scale } => mix(6, bits(&[*shape, *scale])),
         Law::Pareto { shape, scale } => mix(7, bits(&[*shape, *scale])),
         Law::Empirical { samples } => mix(8, bits(samples)),
+        Law::Gamma { shape, scale } => mix(9, bits(&[*shape, *scale])),
     }
 }
 

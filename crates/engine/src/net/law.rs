@@ -50,6 +50,13 @@ pub enum Law {
         /// Scale \[s\], > 0.
         scale: f64,
     },
+    /// Gamma with density proportional to `t^(shape - 1) exp(-t/scale)`.
+    Gamma {
+        /// Shape, in [`GAMMA_SHAPES`]; the coefficient of variation is `1/sqrt(shape)`, and 1 is exponential.
+        shape: f64,
+        /// Scale \[s\], > 0.
+        scale: f64,
+    },
     /// One of `samples`, each equally likely.
     Empirical {
         /// Observed delays \[s\], each >= 0; at least one.
@@ -69,6 +76,9 @@ pub struct Branch {
 /// Maximum number of stages of an Erlang distribution.
 pub const MAX_ERLANG_STAGES: u32 = 1_000;
 
+/// Shapes of a gamma distribution: coefficients of variation from 5 down to 0.01.
+pub const GAMMA_SHAPES: std::ops::RangeInclusive<f64> = 0.04..=10_000.0;
+
 impl Law {
     /// The distribution's name, in lower case.
     pub fn name(&self) -> &'static str {
@@ -80,6 +90,7 @@ impl Law {
             Self::LogNormal { .. } => "lognormal",
             Self::Weibull { .. } => "weibull",
             Self::Pareto { .. } => "pareto",
+            Self::Gamma { .. } => "gamma",
             Self::Empirical { .. } => "empirical",
         }
     }
@@ -93,6 +104,7 @@ impl Law {
             Self::Hyperexponential { branches } => branches.iter().map(|b| b.probability * b.mean).sum(),
             Self::Weibull { shape, scale } => scale * libm::tgamma(1.0 + 1.0 / shape),
             Self::Pareto { shape, scale } => scale / (shape - 1.0),
+            Self::Gamma { shape, scale } => shape * scale,
             Self::Empirical { samples } => samples.iter().sum::<f64>() / samples.len() as f64,
         }
     }
@@ -113,7 +125,7 @@ impl Law {
                     branch.mean *= factor;
                 }
             }
-            Self::Weibull { scale, .. } | Self::Pareto { scale, .. } => *scale *= factor,
+            Self::Weibull { scale, .. } | Self::Pareto { scale, .. } | Self::Gamma { scale, .. } => *scale *= factor,
             Self::Empirical { samples } => {
                 for sample in samples {
                     *sample *= factor;
@@ -163,6 +175,12 @@ impl Law {
             Self::Pareto { shape, scale } => {
                 check("shape", *shape, Bound::Above(1.0)).or_else(|| check("scale", *scale, Bound::Above(0.0)))
             }
+            Self::Gamma { shape, scale } => {
+                if !GAMMA_SHAPES.contains(shape) {
+                    return Some(LawProblem::GammaShape { got: *shape });
+                }
+                check("scale", *scale, Bound::Above(0.0))
+            }
             Self::Empirical { samples } => {
                 if samples.is_empty() {
                     return Some(LawProblem::NoSamples);
@@ -211,6 +229,12 @@ pub enum LawProblem {
         /// The requested number of stages.
         got: u32,
     },
+    /// A gamma distribution with a shape outside [`GAMMA_SHAPES`].
+    #[error("shape is {got}; it must be {} to {} for a gamma distribution", GAMMA_SHAPES.start(), GAMMA_SHAPES.end())]
+    GammaShape {
+        /// The requested shape.
+        got: f64,
+    },
     /// The probabilities of a hyperexponential distribution do not sum to 1.
     #[error("the branch probabilities sum to {total}, not to 1")]
     BranchSum {
@@ -246,6 +270,7 @@ mod tests {
             Law::LogNormal { mean: 2.0, cv: 0.5 },
             Law::Weibull { shape: 0.7, scale: 2.0 },
             Law::Pareto { shape: 2.5, scale: 2.0 },
+            Law::Gamma { shape: 0.4, scale: 2.0 },
             Law::Empirical { samples: vec![1.0, 2.0, 6.0] },
         ];
         for law in laws {
@@ -259,6 +284,8 @@ mod tests {
         let problem = Law::Pareto { shape: 1.0, scale: 1.0 }.problem().unwrap();
         assert_eq!(problem.to_string(), "shape is 1; it must be finite and above 1");
         assert!(Law::Empirical { samples: vec![] }.problem().is_some());
+        let problem = Law::Gamma { shape: 0.001, scale: 1.0 }.problem().unwrap();
+        assert_eq!(problem.to_string(), "shape is 0.001; it must be 0.04 to 10000 for a gamma distribution");
         assert!(Law::Erlang { stages: 0, mean: 1.0 }.problem().is_some());
         assert!(Law::Uniform { low: 2.0, high: 1.0 }.problem().is_some());
     }

@@ -24,7 +24,7 @@ pub use enabling::deadlock_condition;
 pub use expr::Expr;
 pub use ids::{ClassId, ParameterId, PlaceId, TransitionId};
 pub use key::{LookupError, PartKey, PlaceKey, TransitionKey};
-pub use law::{Bound, Branch, Law, LawProblem, MAX_ERLANG_STAGES};
+pub use law::{Bound, Branch, GAMMA_SHAPES, Law, LawProblem, MAX_ERLANG_STAGES};
 pub use parts::{
     Annotation, Arc, ArcKind, ClassWeight, Delay, Memory, Parameter, PathPoint, Place, Point, Servers, StateGroup,
     Timing, TokenClass, Transition,

@@ -110,6 +110,7 @@ pub(super) fn all_laws() -> Vec<Law> {
         Law::Empirical { samples: vec![0.3, 0.4, 2.0] },
         Law::LogNormal { mean: 1.0, cv: 0.5 },
         Law::Weibull { shape: 0.7, scale: 1.0 },
+        Law::Gamma { shape: 0.7, scale: 1.0 },
         Law::Pareto { shape: 2.5, scale: 1.0 },
     ]
 }

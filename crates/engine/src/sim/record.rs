@@ -12,7 +12,7 @@ use crate::sim::samples::Samples;
 /// All data needed to identify and repeat a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// Version of this crate.
+    /// Version of tailspn.
     pub version: Cow<'static, str>,
     /// The seed.
     pub seed: u64,

@@ -58,7 +58,8 @@ fn same_shape(a: &Law, b: &Law) -> bool {
         }
         (Law::LogNormal { cv: a, .. }, Law::LogNormal { cv, .. }) => same(a, *cv),
         (Law::Weibull { shape: a, .. }, Law::Weibull { shape, .. })
-        | (Law::Pareto { shape: a, .. }, Law::Pareto { shape, .. }) => same(a, *shape),
+        | (Law::Pareto { shape: a, .. }, Law::Pareto { shape, .. })
+        | (Law::Gamma { shape: a, .. }, Law::Gamma { shape, .. }) => same(a, *shape),
         (Law::Empirical { samples: a }, Law::Empirical { samples: b }) => {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(*a, *b))
         }
@@ -70,6 +71,7 @@ fn same_shape(a: &Law, b: &Law) -> bool {
             | Law::LogNormal { .. }
             | Law::Weibull { .. }
             | Law::Pareto { .. }
+            | Law::Gamma { .. }
             | Law::Empirical { .. },
             _,
         ) => false,

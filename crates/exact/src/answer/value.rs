@@ -20,7 +20,7 @@ use crate::watch::{Unwatched, Watch};
 
 /// An exact method.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "ExactMethod"))]
 #[serde(rename_all = "kebab-case")]
 pub enum ExactBy {
     /// The Markov chain of all states.

@@ -83,7 +83,9 @@ impl LawTable {
                 let parts = parts.collect();
                 self.either(parts)
             }
-            Delay::LogNormal { .. } | Delay::Weibull { .. } | Delay::Pareto { .. } => return None,
+            Delay::LogNormal { .. } | Delay::Weibull { .. } | Delay::Pareto { .. } | Delay::Gamma { .. } => {
+                return None;
+            }
         })
     }
 

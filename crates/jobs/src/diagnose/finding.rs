@@ -24,7 +24,7 @@ pub struct Finding {
     pub first_wave: bool,
     /// Cause of the finding.
     pub cause: Cause,
-    /// Strength of the finding, in the unit of the method.
+    /// Strength of the finding: relative to the mean of the stage, a share, or bytes per second, depending on the feature.
     pub score: f64,
     /// Threshold that the score exceeded, in the same unit.
     pub threshold: f64,

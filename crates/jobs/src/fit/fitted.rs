@@ -48,9 +48,9 @@ pub struct FittedRun {
     pub job_s: Option<f64>,
     /// The factor between the run's times and the times of a typical run.
     pub factor: f64,
-    /// Weight of the run in the centre of the factors, 0 to 1.
+    /// Weight of the run in the centre of the factors, 0 to 1; below 1 for a disturbed run.
     pub weight: f64,
-    /// The model's time for the size of the run, times the run's factor \[s\]; none before it is computed.
+    /// Median job time of the model at the size of the run \[s\]; none before it is computed, or without `job_s`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model_s: Option<f64>,
 }

@@ -96,6 +96,7 @@ fn log_density(law: &PhaseLaw, x: f64) -> f64 {
         PhaseLaw::Deterministic
         | PhaseLaw::Hyperexponential { .. }
         | PhaseLaw::Pareto { .. }
+        | PhaseLaw::Gamma { .. }
         | PhaseLaw::Uniform { .. }
         | PhaseLaw::Empirical { .. } => f64::NEG_INFINITY,
     }

@@ -489,7 +489,7 @@ fn coefficient(law: &PhaseLaw) -> f64 {
         PhaseLaw::Exponential => 1.0,
         // no fit of a stage chooses these
         PhaseLaw::Deterministic => 0.0,
-        PhaseLaw::Hyperexponential { cv } => *cv,
+        PhaseLaw::Hyperexponential { cv } | PhaseLaw::Gamma { cv } => *cv,
         PhaseLaw::Uniform { spread } => spread / 3.0_f64.sqrt(),
         PhaseLaw::Pareto { shape } if *shape <= 2.0 => f64::INFINITY,
         PhaseLaw::Pareto { shape } => (shape / (shape - 2.0)).sqrt(),

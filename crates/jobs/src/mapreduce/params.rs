@@ -556,7 +556,7 @@ mod tests {
 
     #[test]
     fn a_law_without_its_parameters_is_told_how_it_is_written() {
-        let kinds = ["erlang", "hyperexponential", "lognormal", "weibull", "pareto", "uniform", "empirical"];
+        let kinds = ["erlang", "hyperexponential", "lognormal", "weibull", "pareto", "gamma", "uniform", "empirical"];
         for kind in kinds {
             let text = format!("[model.distribution]\ngpu = \"{kind}\"");
             let PlanProblem { message, span, .. } = problems(&text).remove(0);

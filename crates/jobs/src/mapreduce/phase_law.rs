@@ -1,10 +1,10 @@
 //! The shape of a phase's delay in a plan: a distribution without its mean, which the formulas supply.
 //!
-//! Defines the nine shapes and their translation to a delay distribution with a given mean. No sampling.
+//! Defines the ten shapes and their translation to a delay distribution with a given mean. No sampling.
 
 use serde::{Deserialize, Serialize};
 
-use crate::net::{Branch, Law, MAX_ERLANG_STAGES};
+use crate::net::{Branch, GAMMA_SHAPES, Law, MAX_ERLANG_STAGES};
 use crate::plan::problem::short;
 
 /// Maximum coefficient of variation (standard deviation divided by mean): beyond it, no number of replications reveals the mean.
@@ -47,6 +47,12 @@ pub enum PhaseLaw {
         /// Tail index, above 1 so that the mean exists.
         shape: f64,
     },
+    /// Gamma.
+    Gamma {
+        /// Coefficient of variation (standard deviation divided by mean), 0.01 to 5. 1 is the exponential distribution; `1/sqrt(k)` is a
+        /// sum of k equal exponential stages.
+        cv: f64,
+    },
     /// Uniform between `(1 - spread)` and `(1 + spread)` times the mean.
     Uniform {
         /// Half-width divided by the mean, 0 to 1.
@@ -78,6 +84,8 @@ pub enum LawKind {
     Weibull,
     /// `pareto`.
     Pareto,
+    /// `gamma`.
+    Gamma,
     /// `uniform`.
     Uniform,
     /// `empirical`.
@@ -86,7 +94,7 @@ pub enum LawKind {
 
 impl LawKind {
     /// All kinds.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Exponential,
         Self::Deterministic,
         Self::Erlang,
@@ -94,6 +102,7 @@ impl LawKind {
         Self::Lognormal,
         Self::Weibull,
         Self::Pareto,
+        Self::Gamma,
         Self::Uniform,
         Self::Empirical,
     ];
@@ -108,6 +117,7 @@ impl LawKind {
             Self::Lognormal => "lognormal",
             Self::Weibull => "weibull",
             Self::Pareto => "pareto",
+            Self::Gamma => "gamma",
             Self::Uniform => "uniform",
             Self::Empirical => "empirical",
         }
@@ -137,6 +147,7 @@ impl PhaseLaw {
             Self::Lognormal { .. } => LawKind::Lognormal,
             Self::Weibull { .. } => LawKind::Weibull,
             Self::Pareto { .. } => LawKind::Pareto,
+            Self::Gamma { .. } => LawKind::Gamma,
             Self::Uniform { .. } => LawKind::Uniform,
             Self::Empirical { .. } => LawKind::Empirical,
         }
@@ -157,6 +168,7 @@ impl PhaseLaw {
                 check(shape.is_finite() && *shape >= MIN_WEIBULL_SHAPE, "shape", *shape, "finite and at least 0.01")
             }
             Self::Pareto { shape } => check(shape.is_finite() && *shape > 1.0, "shape", *shape, "finite and above 1"),
+            Self::Gamma { cv } => check((0.01..=5.0).contains(cv), "cv", *cv, "0.01 to 5"),
             Self::Uniform { spread } => check((0.0..=1.0).contains(spread), "spread", *spread, "between 0 and 1"),
             Self::Empirical { samples } if samples.is_empty() => {
                 check(false, "the number of samples", 0.0, "at least 1")
@@ -177,6 +189,7 @@ impl PhaseLaw {
             "lognormal" => "{ lognormal = { cv = 0.5 } }",
             "weibull" => "{ weibull = { shape = 0.7 } }",
             "pareto" => "{ pareto = { shape = 2.5 } }",
+            "gamma" => "{ gamma = { cv = 0.5 } }",
             "uniform" => "{ uniform = { spread = 0.2 } }",
             "empirical" => "{ empirical = { samples = [1.0, 1.2, 3.1] } }",
             _ => return None,
@@ -188,6 +201,7 @@ impl PhaseLaw {
     /// ```text
     /// hyperexponential, balanced means:  p = (1 + √((c²-1)/(c²+1)))/2,  means m/(2p) and m/(2(1-p))
     /// Weibull:  scale = m / Γ(1 + 1/shape)        Pareto:  scale = m (shape - 1)
+    /// gamma:  shape = 1/c²,  scale = m c²
     /// ```
     ///
     /// Exact: the distribution's mean is `mean_s`, its coefficient of variation is the shape's. Derived in docs/accuracy.md. The numbers of the
@@ -215,6 +229,7 @@ impl PhaseLaw {
             Self::Lognormal { cv } => Law::LogNormal { mean: mean_s, cv: *cv },
             Self::Weibull { shape } => Law::Weibull { shape: *shape, scale: mean_s / libm::tgamma(1.0 + 1.0 / shape) },
             Self::Pareto { shape } => Law::Pareto { shape: *shape, scale: mean_s * (shape - 1.0) },
+            Self::Gamma { cv } => Law::Gamma { shape: gamma_shape(*cv), scale: mean_s / gamma_shape(*cv) },
             Self::Uniform { spread } => Law::Uniform { low: mean_s * (1.0 - spread), high: mean_s * (1.0 + spread) },
             Self::Empirical { samples } => {
                 let factor = mean_s * samples.len() as f64 / samples.iter().sum::<f64>();
@@ -222,6 +237,12 @@ impl PhaseLaw {
             }
         })
     }
+}
+
+/// Returns the shape of a gamma distribution with a coefficient of variation.
+pub(in crate::mapreduce) fn gamma_shape(cv: f64) -> f64 {
+    // the ends of the range of `cv` are ends of the range of shapes, whatever the rounding
+    (cv * cv).recip().clamp(*GAMMA_SHAPES.start(), *GAMMA_SHAPES.end())
 }
 
 /// Minimum Weibull shape: below it Γ(1 + 1/shape) is near the limit of the number range.
@@ -241,6 +262,8 @@ mod tests {
             PhaseLaw::Lognormal { cv: 0.5 },
             PhaseLaw::Weibull { shape: 0.7 },
             PhaseLaw::Pareto { shape: 2.5 },
+            PhaseLaw::Gamma { cv: 0.01 },
+            PhaseLaw::Gamma { cv: 5.0 },
             PhaseLaw::Uniform { spread: 0.25 },
             PhaseLaw::Empirical { samples: vec![1.0, 2.0, 6.0] },
         ];
@@ -270,14 +293,15 @@ mod tests {
             PhaseLaw::Hyperexponential { cv: 1.0 },
             PhaseLaw::Lognormal { cv: f64::NAN },
             PhaseLaw::Weibull { shape: 0.0 },
+            PhaseLaw::Gamma { cv: 11.0 },
             PhaseLaw::Pareto { shape: 1.0 },
             PhaseLaw::Uniform { spread: 1.5 },
             PhaseLaw::Empirical { samples: vec![] },
             PhaseLaw::Empirical { samples: vec![1.0, -1.0] },
         ];
         assert!(bad.iter().all(|law| law.problem().is_some()));
-        let none = bad[6].problem().unwrap().to_string();
+        let none = bad[7].problem().unwrap().to_string();
         assert_eq!(none, "the number of samples is 0; it must be at least 1");
-        assert_eq!(bad[4].problem().unwrap().to_string(), "shape is 1; it must be finite and above 1");
+        assert_eq!(bad[5].problem().unwrap().to_string(), "shape is 1; it must be finite and above 1");
     }
 }

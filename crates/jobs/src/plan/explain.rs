@@ -257,7 +257,7 @@ mod tests {
     #[test]
     fn misspelt_words_get_the_word_that_was_meant() {
         const LAWS: &str = "is not one of \"exponential\", \"deterministic\", \"erlang\", \"hyperexponential\", \"lognormal\", \
-                            \"weibull\", \"pareto\", \"uniform\", \"empirical\" (line 2)";
+                            \"weibull\", \"pareto\", \"gamma\", \"uniform\", \"empirical\" (line 2)";
         for (text, said) in [
             (
                 "[model]\nlocality = \"drwan\"",

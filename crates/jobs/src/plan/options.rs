@@ -53,11 +53,11 @@ pub enum PlanOption {
 /// Speculative copies, by the kind of plan that has them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Copies {
-    /// None, for any plan.
+    /// No copies, for any plan.
     Off,
     /// Spark's, for a plan of stages.
     Spark(SpeculativeCopies),
-    /// Those of a detector, for a plan of phases.
+    /// The copies of a detector, for a plan of phases.
     Detector(mapreduce::Speculation),
 }
 

@@ -253,9 +253,12 @@ def rare(net: Any, *, progress: Progress | None = None, **options: Any) -> Resul
     return _ask("rare", [net], options, progress=progress)
 
 
-def estimate(plan: Any = None, *, progress: Progress | None = None, **options: Any) -> Result:
-    """Estimate the time of a planned job, its distribution and its phases; without a plan, of the default job."""
-    return _ask("estimate", [plan], options, progress=progress)
+def estimate(*inputs: Any, progress: Progress | None = None, **options: Any) -> Result:
+    """Estimate the time of a job, its distribution and its parts.
+
+    ``inputs`` are one plan, or logs of runs of the job, to which a plan is fitted; without an input, the default job.
+    """
+    return _ask("estimate", inputs, options, progress=progress)
 
 
 def whatif(plan_or_log: Any = None, *, progress: Progress | None = None, **options: Any) -> Result:

@@ -250,8 +250,13 @@ def weibull(shape: float, scale: float) -> Distribution:
 
 
 def pareto(shape: float, scale: float) -> Distribution:
-    """Return a Pareto distribution; the scale is the shortest delay, in seconds."""
+    """Return a shifted Pareto (Lomax) distribution: a delay exceeds t with probability (1 + t / scale) ** -shape; the scale is in seconds."""
     return Distribution("pareto", (shape, scale))
+
+
+def gamma(shape: float, scale: float) -> Distribution:
+    """Return a gamma distribution with mean ``shape * scale``; the shape is 0.04 to 10,000, the scale is in seconds."""
+    return Distribution("gamma", (shape, scale))
 
 
 def empirical(samples: Iterable[float]) -> Distribution:

@@ -38,6 +38,7 @@ pub(crate) mod compare;
 mod number;
 mod paragraph;
 pub(crate) mod parts;
+mod rows;
 mod table;
 
 use crate::render::{Look, bars_text};
@@ -47,7 +48,9 @@ use crate::report::{Picture, PlotError};
 pub use crate::render::Report;
 pub use number::Number;
 pub use paragraph::{Paragraph, Piece, Topic};
-pub use table::{Cell, Column, Form, Show, Table};
+pub use rows::Rows;
+pub(crate) use table::CHOSEN;
+pub use table::{Bar, Cell, Column, Form, Show, Table};
 
 /// One result, or a comparison of several.
 #[derive(Debug, Default)]

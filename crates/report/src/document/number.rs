@@ -23,6 +23,8 @@ pub struct Number {
     pub signed: bool,
     /// Half width that determines the number of digits without an interval.
     pub digits_of: Option<f64>,
+    /// Numbers beyond which only `<` or `>` is shown, such as 1% and 99%.
+    pub clip: Option<[f64; 2]>,
 }
 
 /// Half widths below this share of the value are rounding errors.
@@ -40,6 +42,7 @@ impl Number {
             shift: 0.0,
             signed: false,
             digits_of: None,
+            clip: None,
         }
     }
 
@@ -120,6 +123,11 @@ impl Number {
     /// Returns the value with as many digits as its interval justifies; `≥` before a lower bound.
     pub fn value_text(&self) -> String {
         let (value, ends) = self.shown();
+        match self.clip.filter(|_| ends.is_none()) {
+            Some([low, _]) if value < low => return format!("< {low}"),
+            Some([_, high]) if value > high => return format!("> {high}"),
+            _ => {}
+        }
         // a bound is the end that is known
         let end = match ends {
             Some([low, high]) if high == f64::INFINITY && low.is_finite() => Some(low),

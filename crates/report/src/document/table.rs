@@ -37,8 +37,10 @@ pub struct Table {
     pub title: String,
     /// Advice on how to read the table; may be empty.
     pub note: String,
-    /// The columns; the first one names the row.
+    /// The columns; the first ones name the row.
     pub columns: Vec<Column>,
+    /// Number of columns that name the row, at least 1.
+    pub names: usize,
     /// The rows, a cell for each column.
     pub rows: Vec<Vec<Cell>>,
     /// The table's layout.
@@ -51,6 +53,24 @@ pub struct Table {
     pub level: f64,
     /// Maximum number of rows for readers; CSV has all.
     pub most: Option<usize>,
+    /// The chosen row.
+    pub mark: Option<usize>,
+    /// True if a row may be chosen: CSV then has a column for it.
+    pub has_choice: bool,
+    /// The column that is drawn as bars at the right edge of a terminal.
+    pub bar: Option<Bar>,
+}
+
+/// The column of CSV for the chosen row.
+pub(crate) const CHOSEN: &str = "chosen";
+
+/// A column as bars.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bar {
+    /// Position of the column.
+    pub column: usize,
+    /// A number of the same unit that is marked, and its name.
+    pub mark: Option<(&'static str, f64)>,
 }
 
 /// A column of a table.
@@ -262,6 +282,16 @@ impl Table {
         Self { most: Some(rows), ..self }
     }
 
+    /// Orders the rows that everyone sees by their positions in the result.
+    #[must_use]
+    pub fn sorted_by(mut self, order: impl Fn(usize, usize) -> std::cmp::Ordering) -> Self {
+        let mut places: Vec<usize> = (0..self.rows.len()).collect();
+        places.sort_by(|&a, &b| order(a, b));
+        self.mark = self.mark.and_then(|mark| places.iter().position(|&place| place == mark));
+        self.rows = places.into_iter().map(|place| std::mem::take(&mut self.rows[place])).collect();
+        self
+    }
+
     /// Iterates over the numbers that readers see.
     fn numbers(&self) -> impl Iterator<Item = &Number> {
         self.rows.iter().flatten().filter_map(|cell| match cell {
@@ -329,7 +359,25 @@ impl Table {
 
     /// Returns the rows that readers see, up to a limit, and the number of further rows.
     pub(crate) fn shown_rows(&self, most: Option<usize>) -> (&[Vec<Cell>], usize) {
-        let most = most.or(self.most).unwrap_or(usize::MAX).min(self.rows.len());
-        (&self.rows[..most], self.rows.len() - most)
+        let shown = most.or(self.most).unwrap_or(usize::MAX).min(self.rows.len());
+        (&self.rows[..shown], self.rows.len() - shown)
+    }
+
+    /// Returns what the bars draw: the share of the longest one for each row, and the share of the mark; no mark if it is
+    /// far beyond all bars. `None` if all bars are equal, which says nothing.
+    pub(crate) fn bars(&self) -> Option<(Vec<f64>, Option<f64>)> {
+        /// Greatest multiple of the longest bar at which a mark is drawn.
+        const FAR: f64 = 2.0;
+        let bar = self.bar?;
+        let value = |row: &Vec<Cell>| match row.get(bar.column) {
+            Some(Cell::Number(number)) if number.measured.value.is_finite() => number.measured.value.max(0.0),
+            _ => 0.0,
+        };
+        let values: Vec<f64> = self.rows.iter().map(value).collect();
+        let most = values.iter().copied().fold(0.0, f64::max);
+        let mark = bar.mark.map(|(_, at)| at).filter(|at| *at <= FAR * most);
+        let scale = mark.unwrap_or(0.0).max(most);
+        let is_equal = values.iter().all(|value| *value >= most);
+        (!is_equal).then(|| (values.iter().map(|value| value / scale).collect(), mark.map(|at| at / scale)))
     }
 }

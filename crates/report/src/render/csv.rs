@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 
-use crate::document::{Cell, Column, Document, Table};
+use crate::document::{CHOSEN, Cell, Column, Document, Table};
 use crate::estimate::Doubt;
 
 const HEADER: [&str; 8] = ["measure", "name", "unit", "value", "low", "high", "level", "samples"];
@@ -96,13 +96,17 @@ fn wide(table: &Table) -> Vec<Vec<String>> {
             .collect::<Vec<_>>()
     };
     let mut rows: Vec<Vec<String>> = vec![columns.iter().flat_map(keys).collect()];
-    for cells in &table.rows {
+    if table.has_choice {
+        rows[0].push(CHOSEN.to_owned());
+    }
+    for (at, cells) in table.rows.iter().enumerate() {
         let mut row = Vec::new();
         for (i, column) in &columns {
             let cell = cells.get(*i).unwrap_or(&Cell::Empty);
             row.push(value(cell));
             row.extend(column.ends.iter().flat_map(|_| ends(cell)));
         }
+        row.extend(table.has_choice.then(|| (table.mark == Some(at)).to_string()));
         rows.push(row);
     }
     rows

@@ -12,6 +12,9 @@ const GAP: usize = 2;
 /// Minimum number of characters of a column with wrapped words.
 const NARROW: usize = 20;
 
+/// Width of bars in characters: minimum and maximum.
+const BAR: [usize; 2] = [4, 18];
+
 /// A column prepared for layout: each cell has a left part and a remainder.
 #[derive(Clone)]
 struct Set {
@@ -29,7 +32,7 @@ struct Set {
 
 impl Set {
     fn new(table: &Table, column: usize, short: bool, look: &Look) -> Self {
-        let (rows, _) = table.shown_rows(look.rows);
+        let rows = table.shown_rows(look.rows).0;
         let unit = &table.columns[column].unit;
         let cell = |row: &Vec<Cell>| match row.get(column) {
             Some(Cell::Text { text, .. }) => [look.words(text), String::new()],
@@ -66,6 +69,15 @@ impl Set {
         self.whole = left + right;
     }
 
+    /// Narrows the last column before bars: its head hangs over the bars, which have none.
+    fn overhang(&mut self) {
+        let title = self.header.split(" [").next().map_or(0, |title| title.width());
+        let widest = |part: usize| self.cells.iter().map(|cell| cell[part].width()).max().unwrap_or(0);
+        let right = self.width[1] - self.width[0];
+        let left = widest(0).max(title.saturating_sub(right));
+        self.width = [left, left + right];
+    }
+
     /// Wraps words to a width in characters.
     fn cell(&self, row: usize) -> Vec<String> {
         let [left, right] = &self.cells[row];
@@ -93,10 +105,10 @@ impl Set {
     }
 }
 
-/// Returns the lines of a table.
-pub(crate) fn grid(table: &Table, look: &Look) -> String {
+/// Returns the lines of a table, and whether they end with bars.
+pub(crate) fn grid(table: &Table, look: &Look) -> (String, bool) {
     if table.form == Form::Cards {
-        return cards(table, look);
+        return (cards(table, look), false);
     }
     let shown = |&column: &usize| match table.columns[column].show {
         Show::Csv => false,
@@ -106,7 +118,6 @@ pub(crate) fn grid(table: &Table, look: &Look) -> String {
     let shown: Vec<usize> = (0..table.columns.len()).filter(shown).collect();
     let sets = |short| shown.iter().map(|&column| Set::new(table, column, short, look)).collect::<Vec<_>>();
     let mut columns = sets(false);
-    let total = |columns: &[Set]| columns.iter().map(|set| GAP + set.width[1]).sum::<usize>();
     let most = look.columns();
     if total(&columns) > most {
         columns = sets(true);
@@ -121,29 +132,56 @@ pub(crate) fn grid(table: &Table, look: &Look) -> String {
     }
     dropped.dedup();
     let mut text = String::new();
-    let mut parts = parts(columns, most);
+    let names = shown.iter().filter(|&&column| column < table.names.max(1)).count();
+    let mut parts = parts(columns, names, most);
     parts.iter_mut().for_each(|part| widen(part, most));
     // a name and one long word next to it
     if parts.iter().any(|part| total(part) > most) {
-        return cards(table, look);
+        return (cards(table, look), false);
     }
+    let has_bars = match &mut parts[..] {
+        [only] => add_bars(only, table, most, look),
+        // a stacked table has no room for bars
+        _ => false,
+    };
     for part in parts {
         if !text.is_empty() {
             text.push('\n');
         }
-        text += &lines_of(&part, table.form == Form::Grid);
+        text += &lines_of(&part, table.form == Form::Grid, table.mark);
     }
     if !dropped.is_empty() {
         text += &wrapped(&format!("Columns that do not fit: {}.", dropped.join(", ")), look, "");
     }
-    text
+    (text, has_bars)
+}
+
+/// Returns the width of columns, with the blanks before them.
+fn total(columns: &[Set]) -> usize {
+    columns.iter().map(|set| GAP + set.width[1]).sum()
+}
+
+/// Adds the bars of the shown rows, which take what is left of the line. Returns true if there is room for them.
+fn add_bars(columns: &mut Vec<Set>, table: &Table, most: usize, look: &Look) -> bool {
+    let Some((shares, mark)) = table.bars() else { return false };
+    if let Some(last) = columns.last_mut().filter(|last| last.numbers) {
+        last.overhang();
+    }
+    let room = most.saturating_sub(total(columns) + GAP).min(BAR[1]);
+    if room < BAR[0] {
+        return false;
+    }
+    let shown = table.shown_rows(look.rows).0.len();
+    let cells = shares.iter().take(shown).map(|&share| [bar(share, mark, room, look), String::new()]).collect();
+    columns.push(Set { header: String::new(), cells, numbers: false, room: false, width: [room; 2], whole: room });
+    true
 }
 
 /// Narrows columns of words, the widest first, until all columns fit or no column can be narrowed.
 fn wrap(columns: &mut [Set], most: usize) {
     let mut open: Vec<usize> = (0..columns.len()).filter(|&i| !columns[i].numbers).collect();
     loop {
-        let over = columns.iter().map(|set| GAP + set.width[1]).sum::<usize>().saturating_sub(most);
+        let over = total(columns).saturating_sub(most);
         open.retain(|&i| over > 0 && columns[i].width[1] > NARROW);
         let Some(&widest) = open.iter().max_by_key(|&&i| columns[i].width[1]) else { return };
         let before = columns[widest].width[1];
@@ -155,7 +193,7 @@ fn wrap(columns: &mut [Set], most: usize) {
 
 /// Distributes the remaining room of a grid to columns whose text wraps.
 fn widen(columns: &mut [Set], most: usize) {
-    let mut left = most.saturating_sub(columns.iter().map(|set| GAP + set.width[1]).sum());
+    let mut left = most.saturating_sub(total(columns));
     for set in columns.iter_mut().filter(|set| !set.numbers) {
         let more = left.min(set.whole - set.width[1]);
         set.width = [set.width[1] + more; 2];
@@ -163,8 +201,8 @@ fn widen(columns: &mut [Set], most: usize) {
     }
 }
 
-/// Splits columns into grids that fit, each with the first column.
-fn parts(columns: Vec<Set>, most: usize) -> Vec<Vec<Set>> {
+/// Splits columns into grids that fit, each with the first `names` columns.
+fn parts(columns: Vec<Set>, names: usize, most: usize) -> Vec<Vec<Set>> {
     let mut parts: Vec<Vec<Set>> = Vec::new();
     let mut width = 0;
     for set in columns {
@@ -175,8 +213,10 @@ fn parts(columns: Vec<Set>, most: usize) -> Vec<Vec<Set>> {
                 part.push(set);
             }
             None => {
-                let first: Vec<Set> = parts.first().and_then(|part| part.first()).cloned().into_iter().collect();
-                width = own + first.iter().map(|set| GAP + set.width[1]).sum::<usize>();
+                let named: Vec<Set> = parts.first().into_iter().flatten().take(names).cloned().collect();
+                // long names leave room for numbers
+                let first = if 2 * total(&named) > most { named.into_iter().take(1).collect() } else { named };
+                width = own + total(&first);
                 parts.push(first.into_iter().chain([set]).collect());
             }
         }
@@ -184,25 +224,39 @@ fn parts(columns: Vec<Set>, most: usize) -> Vec<Vec<Set>> {
     parts
 }
 
-fn lines_of(columns: &[Set], headed: bool) -> String {
+/// Returns a bar of a share of the width, with a mark; what is not 0 is visible.
+fn bar(share: f64, mark: Option<f64>, width: usize, look: &Look) -> String {
+    let cells = |share: f64| (share * width as f64).round() as usize;
+    let full = if share > 0.0 { cells(share).max(1) } else { 0 };
+    let mark = mark.map(|at| cells(at).min(width - 1));
+    let cell = |i| match () {
+        () if mark == Some(i) => look.either("│", "|"),
+        () if i < full => look.either("█", "#"),
+        () => " ",
+    };
+    (0..width).map(cell).collect()
+}
+
+fn lines_of(columns: &[Set], headed: bool, marked: Option<usize>) -> String {
     let mut text = String::new();
-    let mut put = |cells: Vec<Vec<String>>| {
+    let mut put = |cells: Vec<Vec<String>>, marked: bool| {
         let height = cells.iter().map(Vec::len).max().unwrap_or(0);
         for i in 0..height {
             let mut line = String::new();
             for (cell, set) in cells.iter().zip(columns) {
                 let part = cell.get(i).map_or("", String::as_str);
-                line += &format!("{:GAP$}{part}{}", "", " ".repeat(set.width[1].saturating_sub(part.width())));
+                let gap = if marked && i == 0 && line.is_empty() { ">" } else { "" };
+                line += &format!("{gap:GAP$}{part}{}", " ".repeat(set.width[1].saturating_sub(part.width())));
             }
             text += line.trim_end();
             text.push('\n');
         }
     };
     if headed && columns.iter().any(|set| !set.header.is_empty()) {
-        put(columns.iter().map(Set::heading).collect());
+        put(columns.iter().map(Set::heading).collect(), false);
     }
     let rows = columns.first().map_or(0, |set| set.cells.len());
-    (0..rows).for_each(|row| put(columns.iter().map(|set| set.cell(row)).collect()));
+    (0..rows).for_each(|row| put(columns.iter().map(|set| set.cell(row)).collect(), marked == Some(row)));
     text
 }
 
@@ -210,12 +264,13 @@ fn lines_of(columns: &[Set], headed: bool) -> String {
 fn cards(table: &Table, look: &Look) -> String {
     let mut text = String::new();
     let titles = table.columns.iter().skip(1).map(|column| column.header().width()).max().unwrap_or(0);
-    for row in table.shown_rows(look.rows).0 {
+    for (at, row) in table.shown_rows(look.rows).0.iter().enumerate() {
+        let chosen = if table.mark == Some(at) { "> " } else { "" };
         let mut cells = row.iter().zip(&table.columns).filter(|(cell, column)| {
             **cell != Cell::Empty && (column.show != Show::Csv) && (column.show != Show::Detail || look.detail)
         });
         if let Some((name, _)) = cells.next() {
-            text += &look.heading(&look.words(&name.in_words()));
+            text += &look.heading(&format!("{chosen}{}", look.words(&name.in_words())));
         }
         for (cell, column) in cells {
             let indent = " ".repeat(titles + 2 * GAP);

@@ -6,7 +6,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 use crate::document::compare::comparison as compared_with;
-use crate::document::{Block, Cell, Column, Document, Figure, Form, Number, Piece, Show, Table};
+use crate::document::{Bar, Block, Cell, Column, Document, Figure, Form, Number, Piece, Show, Table};
 use crate::render::look::words_and_code;
 use crate::report::{PlotError, count};
 
@@ -180,25 +180,46 @@ fn table_of(table: &Table) -> Markup {
     // columns of words are left-aligned, columns with numbers right-aligned
     let words: Vec<bool> = (0..table.columns.len()).map(|column| is_of_words(table, column)).collect();
     let note = table.full_note("Small numbers");
+    let bars = table.bars();
     html! {
         div.table {
             @if !table.title.is_empty() { h3 { (table.title) } }
             @if !note.is_empty() { p.note { (prose_as(&note, typographic)) } }
             table.cards[many].few[few] {
                 @if table.form != Form::Fields {
-                    thead { tr { @for &i in &columns { (header_of(&table.columns[i], words[i])) } } }
+                    thead { tr {
+                        @for &i in &columns { (header_of(&table.columns[i], words[i])) }
+                        @if let Some(bar) = table.bar.filter(|_| bars.is_some()) { th.bar { (bar_title(table, bar)) } }
+                    } }
                 }
                 tbody {
-                    @for row in rows {
-                        tr {
+                    @for (at, row) in rows.iter().enumerate() {
+                        tr class=[(table.mark == Some(at)).then_some("chosen")] aria-current=[(table.mark == Some(at)).then_some("true")] {
                             @for &i in &columns {
                                 (cell_of(row.get(i).unwrap_or(&Cell::Empty), &table.columns[i], i == 0, words[i]))
                             }
+                            @if let Some((shares, mark)) = &bars { (bar_of(shares[at], *mark)) }
                         }
                     }
                 }
             }
             @if left > 0 { p.note { (count(left as u128)) " more rows are in the JSON." } }
+        }
+    }
+}
+
+/// Returns what the bars of a table are.
+fn bar_title(table: &Table, bar: Bar) -> String {
+    let mark = bar.mark.map_or_else(String::new, |(name, _)| format!(", | {name}"));
+    format!("{}{mark}", table.columns[bar.column].title)
+}
+
+/// Returns the bar of a row, with a mark.
+fn bar_of(share: f64, mark: Option<f64>) -> Markup {
+    html! {
+        td.bar aria-hidden="true" {
+            div style=(format!("width: {:.1}%", 100.0 * share)) {}
+            @if let Some(mark) = mark { i style=(format!("left: {:.1}%", 100.0 * mark)) {} }
         }
     }
 }

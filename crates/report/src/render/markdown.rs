@@ -77,8 +77,10 @@ fn table_markdown(table: &Table, look: &Look) -> String {
     text += &line(&mut columns.iter().map(header));
     text += &line(&mut columns.iter().map(|i| if is_number(i) { "---:" } else { "---" }.to_owned()));
     let (rows, left) = table.shown_rows(look.rows);
-    for row in rows {
-        text += &line(&mut columns.iter().map(|&i| cell(row.get(i), !table.columns[i].unit.is_empty())));
+    for (at, row) in rows.iter().enumerate() {
+        let strong =
+            |text: String| if table.mark == Some(at) && !text.is_empty() { format!("**{text}**") } else { text };
+        text += &line(&mut columns.iter().map(|&i| strong(cell(row.get(i), !table.columns[i].unit.is_empty()))));
     }
     if left > 0 {
         let _ = writeln!(text, "\n{} more rows are in the JSON.", count(left as u128));

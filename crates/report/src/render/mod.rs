@@ -28,4 +28,5 @@ pub use html::{Part, html};
 pub use look::Look;
 pub use markdown::markdown;
 pub use report::Report;
+pub(crate) use text::sentence;
 pub use text::text;

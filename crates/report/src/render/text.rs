@@ -51,6 +51,15 @@ pub(crate) fn sentence<'p>(pieces: impl IntoIterator<Item = &'p Piece>) -> Strin
     pieces.into_iter().map(Piece::words).collect()
 }
 
+/// Returns what the bars of a table are.
+fn bars_note(table: &Table, look: &Look) -> String {
+    let (Some(bar), Some((_, drawn))) = (table.bar, table.bars()) else { return String::new() };
+    let title = &table.columns[bar.column].title;
+    let mark = bar.mark.filter(|_| drawn.is_some());
+    let mark = mark.map_or_else(String::new, |(name, _)| format!("; {} marks the {name}", look.either("│", "|")));
+    format!("Bar: {title}{mark}.")
+}
+
 fn table_text(table: &Table, look: &Look) -> Option<String> {
     let hidden = match table.show {
         Show::Csv => true,
@@ -65,11 +74,12 @@ fn table_text(table: &Table, look: &Look) -> Option<String> {
         text += &look.heading(&look.words(&table.title));
     }
     text += &wrapped(&table.full_note("Behind each number"), look, "");
-    text += &grid(table, look);
+    let (lines, has_bars) = grid(table, look);
+    text += &lines;
     let (_, left) = table.shown_rows(look.rows);
-    if left > 0 {
-        text += &wrapped(&format!("{} more rows are in the JSON.", count(left as u128)), look, "");
-    }
+    let more = if left > 0 { format!("{} more rows are in the JSON.", count(left as u128)) } else { String::new() };
+    let bars = if has_bars { bars_note(table, look) } else { String::new() };
+    text += &wrapped(format!("{more} {bars}").trim(), look, "");
     Some(text)
 }
 

@@ -5,11 +5,12 @@ use crate::answer::AnswerError;
 use crate::ask::{EstimatedJob, EstimatedWork};
 use crate::document::Document;
 use crate::job_time::{FittedModel, OwnRun};
+use crate::optimize::Cheapest;
 use crate::optimize::{self, OptimizeOutcome, OptimizePlan, SizingOutcome};
 use crate::report::fit::fit_report;
 use crate::report::fit_job::fit_jobs_report;
 use crate::report::job::estimate_report;
-use crate::report::optimize::{OptimizeReport, optimize_report, sizing_report};
+use crate::report::optimize::{optimize_report, sizing_report};
 use crate::report::read::AnyReport;
 use crate::report::stages::stages_report;
 
@@ -115,13 +116,13 @@ impl Answer {
 
     /// Returns the answer to a search for the cheapest size of a job.
     pub fn of_sizing(found: &SizingOutcome, own_run: Option<OwnRun>) -> Self {
-        let answer = Self::new(OptimizeReport { own_run, ..sizing_report(found) });
+        let answer = Self::new(Cheapest { own_run, ..sizing_report(found) });
         Self { end: end_of(&found.outcome), ..answer }
     }
 
     /// Returns the answer to a search for the cheapest configuration of a plan.
     pub fn of_search(plan: &OptimizePlan, found: &OptimizeOutcome, own_run: Option<OwnRun>) -> Self {
-        Self { end: end_of(found), ..Self::new(OptimizeReport { own_run, ..optimize_report(plan, found) }) }
+        Self { end: end_of(found), ..Self::new(Cheapest { own_run, ..optimize_report(plan, found) }) }
     }
 }
 

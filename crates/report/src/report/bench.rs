@@ -16,7 +16,7 @@ pub struct BenchReport {
     pub adapter: Option<BenchAdapter>,
     /// Reason why no GPU is used.
     pub no_adapter: Option<String>,
-    /// Lanes of the GPU times its clock \[GHz\].
+    /// Lanes of the GPU times its clock \[GHz\], from the option or known for this GPU.
     pub lanes_ghz: Option<f64>,
     /// The nets.
     pub nets: Vec<BenchRow>,
@@ -52,7 +52,7 @@ pub struct BenchRow {
     pub no_gpu: Option<String>,
     /// Replications per second on the GPU, divided by replications per second on the CPU.
     pub ratio: Option<f64>,
-    /// The upper bound of the GPU's speed.
+    /// The upper bound of the GPU's speed; only for schedules.
     pub bound: Option<BenchBound>,
 }
 

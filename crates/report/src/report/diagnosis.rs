@@ -52,7 +52,7 @@ pub struct DiagnosisReport {
     /// Time of the job in the log, and by the schedule that gains are computed with; none for several applications.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replayed: Option<ReplayedTime>,
-    /// The cost of executors that had just started.
+    /// The cost of executors that had just started; absent without a cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<WarmUp>,
 }

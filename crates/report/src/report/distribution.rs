@@ -56,20 +56,21 @@ pub struct Distribution {
     pub unit: Word,
     /// Number of samples; 0 for an exact distribution.
     pub samples: u64,
-    /// Shortest sample.
+    /// Shortest sample; none for an exact distribution.
     pub min: Option<f64>,
-    /// Longest sample.
+    /// Longest sample; none for an exact distribution.
     pub max: Option<f64>,
     /// Mean.
     pub mean: Measured,
     /// Standard deviation.
     pub sd: Option<Measured>,
-    /// The quantiles of [`QUANTILES`].
+    /// The quantiles 0.5, 0.9, 0.95, 0.99 and 0.999.
     pub quantiles: Vec<QuantileRow>,
     /// Histogram of the samples.
     pub histogram: Histogram,
-    /// The distribution function as a line of points. For samples, it covers the range from the shortest to the longest
-    /// sample. Then `low` and `high` are the ends of an interval for each single probability, at the level of the mean.
+    /// The distribution function, as points joined by straight lines. For samples, it covers the range from the shortest
+    /// to the longest sample, with more points in the tail. Then `low` and `high` are the ends of a Clopper-Pearson
+    /// interval for each single probability, at the level of the mean.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub curve: Vec<CdfPoint>,
 }

@@ -78,7 +78,7 @@ pub struct AnalyticSummary {
     pub mean_bounds: Option<[f64; 2]>,
     /// Standard deviation.
     pub sd: f64,
-    /// The quantiles of [`QUANTILES`].
+    /// The quantiles 0.5, 0.9, 0.95, 0.99 and 0.999.
     pub quantiles: Vec<QuantilePoint>,
     /// The distribution function from its first rise to p99.99, at equal distances.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -122,7 +122,7 @@ pub struct JobReport {
     pub method: AnswerMethod,
     /// Number of replications; 0 without a simulation.
     pub replications: u64,
-    /// True if the simulation ended before it was complete.
+    /// True if the run ended early.
     pub partial: bool,
     /// The probability of finishing by the plan's deadline, if it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -147,7 +147,7 @@ pub struct JobReport {
     pub time_cost: Option<TimeCost>,
     /// Origin of the numbers; none without a simulation.
     pub provenance: Option<ProvenanceSummary>,
-    /// Version of this crate.
+    /// Version of tailspn.
     pub version: Word,
     /// The plan, every key written out.
     pub plan: String,

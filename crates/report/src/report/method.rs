@@ -46,7 +46,7 @@ pub struct AnswerMethod {
     /// Folded parts of the net of an exact answer; `None` if it was solved unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// Similar parts of that net that were not folded.
+    /// Similar parts of the net that were not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
 }

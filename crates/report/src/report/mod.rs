@@ -9,7 +9,7 @@
 //! Structure ─────────▶ StructureReport ──┤
 //! Plan, phases, Run ─▶ JobReport ────────┤
 //! Stored points ─────▶ SweepReport ──────┤
-//! effects, judgements ▶ SensitivityReport, OptimizeReport
+//! effects, judgements ▶ SensitivityReport, Cheapest
 //! Comparison ────────▶ WhatIfReport ─────┤
 //! JobTrace ──────────▶ TraceReport ──────┤
 //! Findings ──────────▶ DiagnosisReport ──┘
@@ -35,7 +35,7 @@
 //! | the typical progress of tasks, and predicted stragglers | [`ProgressModelReport`], [`straggler_line`] |
 //! | the report on a job log | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
 //! | why tasks were slow, and what to do about it | [`DiagnosisReport`]; its picture: `diagnosis_svg` |
-//! | which setting has the largest effect, and what meets a deadline | [`SensitivityReport`](crate::sensitivity::SensitivityReport), [`OptimizeReport`]; their pictures: `sensitivity_plot`, `deadline_plot` |
+//! | which setting has the largest effect, and what meets a deadline | [`SensitivityReport`](crate::sensitivity::SensitivityReport), [`Cheapest`]; their pictures: `sensitivity_plot`, `scatter` |
 //! | differences between two sides of logs, results or plans | [`ComparisonReport`](crate::compare::ComparisonReport) |
 //! | the result of a sweep | [`SweepReport`]; its pictures: `sweep_plot` |
 //! | a time to a goal by an exact method, as numbers and as a picture | [`PassageSection`], `cdf_plot` |
@@ -61,8 +61,6 @@ mod checking;
 mod comparison;
 mod critical_bar;
 mod deadline;
-#[cfg(feature = "plots")]
-mod deadline_plot;
 mod detection;
 mod devices;
 mod diagnosis;
@@ -86,7 +84,6 @@ mod net_report;
 mod next_run;
 pub(crate) mod number;
 mod optimize;
-mod optimize_document;
 mod own_run;
 pub(crate) mod picture;
 #[cfg(feature = "plots")]
@@ -101,6 +98,8 @@ mod read;
 mod remaining;
 #[cfg(feature = "plots")]
 pub(crate) mod rows_plot;
+#[cfg(feature = "plots")]
+mod scatter;
 #[cfg(feature = "schema")]
 mod schema;
 mod sensitivity;
@@ -181,7 +180,7 @@ pub use method::{AnswerMethod, UsedMethod};
 pub use net_report::NetReport;
 pub use next_run::{NextRun, StageQuantile};
 pub use number::{count, counted, duration, plain, quantile_name, within};
-pub use optimize::{LookRow, OptimizeAnswer, OptimizeReport, optimize_report, sizing_report};
+pub use optimize::{optimize_report, sizing_report};
 pub use picture::{Mark, histogram_text};
 #[cfg(feature = "png")]
 pub use png::{PngError, png};

@@ -1,229 +1,246 @@
-//! The stored result of an optimisation.
+//! The report on the cheapest configuration that meets a deadline: sentences, table and picture.
 
-use serde::{Deserialize, Serialize};
-use toml::Value;
+use tailspn_common::field;
 
-use crate::estimate::Measured;
-use crate::job_time::OwnRun;
-use crate::optimize::{
-    Answer, Candidate, Look as LookAt, OptimizeOutcome, OptimizePlan, Search, SizingOutcome, Verdict,
-};
-use crate::report::json::Word;
-use crate::report::number::value_text;
-use crate::report::sweep::AxisRow;
-use crate::sim::{FoldedParts, NotFolded};
+#[cfg(feature = "plots")]
+use crate::document::Figure;
+use crate::document::parts::{notes_table, with_base_folded};
+use crate::document::{Document, Number, Piece, Report, Table};
+use crate::optimize::{Cheapest, Conclusion, Judged, OptimizeOutcome, OptimizePlan, Search, SizingOutcome, Verdict};
+use crate::render::sentence;
+use crate::report::number::{count, counted, plain};
+use crate::report::own_run::with_own_run;
+#[cfg(feature = "plots")]
+use crate::report::scatter::{Form, Mark, Scatter};
 
-/// A point that was evaluated.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LookRow {
-    /// Number of the point in the grid of the axes.
-    pub point: u64,
-    /// The value of each axis.
-    #[cfg_attr(feature = "schema", schemars(with = "Vec<serde_json::Value>"))]
-    pub values: Vec<Option<Value>>,
-    /// Cost of the point.
-    pub cost: f64,
-    /// Lower end of the cost's interval; only if it depends on the time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost_low: Option<f64>,
-    /// Upper end of the cost's interval; only if it depends on the time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost_high: Option<f64>,
-    /// The decision.
-    pub verdict: Verdict,
-    /// The measure \[s\].
-    pub value_s: Option<f64>,
-    /// Lower end of the measure's interval \[s\].
-    pub low_s: Option<f64>,
-    /// Upper end of the measure's interval \[s\].
-    pub high_s: Option<f64>,
-    /// Confidence level of the measure's interval, corrected for repeated checks of the interval.
-    pub level: f64,
-    /// Probability of finishing by the deadline, with its interval at that level.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub done_by_deadline: Option<Measured>,
-    /// Replications.
-    pub replications: u64,
-    /// Number of times the interval was checked.
-    pub looks: u32,
+/// Maximum number of configurations that readers see; JSON and CSV have all.
+const MOST: usize = 200;
+/// Maximum number of configurations in the picture.
+#[cfg(feature = "plots")]
+const MOST_DRAWN: usize = 500;
+/// Maximum number of configurations that are all labelled in the picture.
+#[cfg(feature = "plots")]
+const MOST_LABELLED: usize = 12;
+
+/// Returns the cheapest size of a job, in words.
+pub fn sizing_report(found: &SizingOutcome) -> Cheapest {
+    worded(Cheapest::of_sizing(found))
 }
 
-/// The result of a search for the cheapest configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum OptimizeAnswer {
-    /// The chosen configuration meets the deadline, and every cheaper one was proved to miss it.
-    Cheapest,
-    /// The chosen configuration meets the deadline, but a cheaper one is undecided.
-    Meets,
-    /// No configuration meets the deadline.
-    None,
-    /// No configuration was proved to meet the deadline, but some are undecided.
-    Undecided,
-    /// The search was stopped.
-    Stopped,
+/// Returns the result of a search, in words.
+pub fn optimize_report(plan: &OptimizePlan, outcome: &OptimizeOutcome) -> Cheapest {
+    worded(Cheapest::of(plan, outcome))
 }
 
-/// All results of an optimisation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct OptimizeReport {
-    /// The result of the search.
-    pub answer: OptimizeAnswer,
-    /// The check of the plan on the runs that it was fitted to; none if the question is not about a plan of a job.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub own_run: Option<OwnRun>,
-    /// True if the search was stopped before its end.
-    pub partial: bool,
-    /// Measure that must meet the deadline.
-    pub measure: String,
-    /// The deadline \[s\].
-    pub deadline_s: f64,
-    /// Joint confidence of all decisions.
-    pub confidence: f64,
-    /// The cost expression.
-    pub cost: String,
-    /// The expression of the cost per second of the mean time.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cost_per_s: Option<String>,
-    /// The price of machines, as given; only for a search for the size of a job.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub price: Option<String>,
-    /// The unit of costs, such as a currency; empty if unknown.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub cost_unit: String,
-    /// The order of the search, never `auto`.
-    pub search: Search,
-    /// Axes of the search.
-    pub axes: Vec<AxisRow>,
-    /// The chosen point.
-    pub chosen: Option<LookRow>,
-    /// The costliest evaluated point that is cheaper than the chosen one.
-    pub next_cheaper: Option<LookRow>,
-    /// The fastest point that was evaluated, if none was chosen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub closest: Option<LookRow>,
-    /// All evaluated points, in order of evaluation.
-    pub looked_at: Vec<LookRow>,
-    /// Number of points on the grid.
-    pub candidates: u64,
-    /// Points that were skipped because they are no faster than a point that fails.
-    pub eliminated: u64,
-    /// Replications of all points.
-    pub replications: u64,
-    /// Version of this crate that ran the optimisation.
-    pub version: Word,
-    /// Seed of every point.
-    pub seed: u64,
-    /// The folded parts of the net of the base configuration; `None` if it runs unfolded.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub folded: Option<FoldedParts>,
-    /// Similar parts of the net of the base configuration that are not folded.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub not_folded: Vec<NotFolded>,
-    /// The plan, every key written out.
-    pub plan: String,
-    /// Reasons for doubt at the chosen size of a job of stages, or at the fastest size.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub remarks: Vec<String>,
-    /// Assumptions of the fit in place of data that the logs do not have.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notes: Vec<String>,
+fn worded(mut found: Cheapest) -> Cheapest {
+    found.answer.text = sentence(&answer(&found));
+    found
 }
 
-/// Returns the cheapest size of a job, as a report.
-pub fn sizing_report(found: &SizingOutcome) -> OptimizeReport {
-    OptimizeReport {
-        price: Some(found.price.to_string()),
-        cost_unit: found.price.cost_unit(),
-        remarks: found.remarks.clone(),
-        notes: found.notes.clone(),
-        ..optimize_report(&found.search.plan, &found.outcome)
+impl Report for Cheapest {
+    const KIND: &'static str = "optimize";
+
+    fn document(&self) -> Document<'_> {
+        let measure = &self.question.measure;
+        let measure = if measure == "mean" { "mean time" } else { measure };
+        let deadline = plain(self.question.deadline_s.0);
+        let mut document = Document {
+            kind: "optimisation",
+            title: format!("Cheapest within {deadline} s"),
+            question: format!(
+                "Of {}, the cheapest with a {measure} of at most {deadline} s.",
+                counted(self.candidates, "configuration")
+            ),
+            answer: with_own_run(self.own_run.as_ref(), answer(self)),
+            remarks: remarks(self),
+            plan: self.plan.clone(),
+            provenance: provenance(self),
+            ..Document::default()
+        };
+        #[cfg(feature = "plots")]
+        document.figure(picture(self));
+        document.table(configurations(self));
+        document.table(notes_table("Not determined by the logs", &self.notes));
+        document
     }
 }
 
-/// Reports the result of a search.
-pub fn optimize_report(plan: &OptimizePlan, outcome: &OptimizeOutcome) -> OptimizeReport {
-    let OptimizeOutcome { candidates, found, folded, not_folded } = outcome;
-    let settings = &plan.optimize;
-    let row = |look: &LookAt| look_row(&candidates[look.candidate], look);
-    let (answer, chosen) = match found.answer {
-        Answer::Cheapest(look) => (OptimizeAnswer::Cheapest, Some(look)),
-        Answer::Meets(look) => (OptimizeAnswer::Meets, Some(look)),
-        Answer::None => (OptimizeAnswer::None, None),
-        Answer::Undecided => (OptimizeAnswer::Undecided, None),
-        Answer::Stopped => (OptimizeAnswer::Stopped, None),
+/// Returns the configurations that were judged.
+fn configurations(found: &Cheapest) -> Table {
+    let note = "In the order of the search. Each interval is the one that decided on the configuration, at its own confidence level. The chosen configuration is marked.";
+    let table = Table::of("Evaluated configurations", "/rows", &found.rows)
+        .unit(field!(Judged, cost), found.question.cost_unit.clone())
+        .head(field!(Judged, time_s), found.question.measure.clone())
+        .bar(field!(Judged, time_s), Some(("deadline", found.question.deadline_s.0)))
+        .mark(found.answer.row);
+    let table = table.note(note).most(MOST);
+    if found.question.search == Search::Comparison { ranked(table, found) } else { table }
+}
+
+/// Puts configurations that meet the deadline first, the cheapest at the top.
+fn ranked(table: Table, found: &Cheapest) -> Table {
+    let rank = |row: &Judged| match row.verdict {
+        Verdict::Meets => 0,
+        Verdict::Undecided | Verdict::Stopped => 1,
+        Verdict::Fails => 2,
     };
-    OptimizeReport {
-        answer,
-        own_run: None,
-        partial: found.answer == Answer::Stopped,
-        measure: settings.measure.clone(),
-        deadline_s: settings.deadline_s.unwrap_or(0.0),
-        confidence: settings.confidence,
-        cost: settings.cost.clone(),
-        cost_per_s: settings.cost_per_s.clone(),
-        price: None,
-        cost_unit: String::new(),
-        search: match found.search {
-            Search::Auto => Search::Rising,
-            search => search,
-        },
-        axes: plan.axis.iter().map(|axis| AxisRow { key: axis.key.clone(), name: axis.title().to_owned() }).collect(),
-        chosen: chosen.map(|look| row(&found.looks[look])),
-        next_cheaper: found.next_cheaper().map(row),
-        closest: chosen.is_none().then(|| found.closest().map(row)).flatten(),
-        looked_at: found.looks.iter().map(row).collect(),
-        candidates: candidates.len() as u64,
-        eliminated: found.eliminated.len() as u64,
-        replications: found.looks.iter().map(replications_of).sum(),
-        version: env!("CARGO_PKG_VERSION").into(),
-        seed: plan.sweep.seed,
-        folded: *folded,
-        not_folded: not_folded.clone(),
-        plan: toml::to_string(plan).unwrap_or_default(),
-        remarks: Vec::new(),
-        notes: Vec::new(),
+    let note = table.note.replace(
+        "In the order of the search",
+        "Configurations that meet the deadline come first, the cheapest at the top",
+    );
+    let table = table.sorted_by(|a, b| {
+        let (a, b) = (&found.rows[a], &found.rows[b]);
+        rank(a).cmp(&rank(b)).then(a.cost.value.0.total_cmp(&b.cost.value.0))
+    });
+    Table { note, ..table }
+}
+
+/// Returns the configurations by cost and time. Of many, the last ones of the search are drawn, and only those of the
+/// answer have labels.
+#[cfg(feature = "plots")]
+fn picture(found: &Cheapest) -> Figure<'_> {
+    let timed: Vec<(usize, &Judged)> = found.rows.iter().enumerate().filter(|(_, row)| row.time_s.is_some()).collect();
+    let timed = timed[timed.len().saturating_sub(MOST_DRAWN)..].to_vec();
+    let left = match found.rows.len() - timed.len() {
+        0 => String::new(),
+        left => format!(" {} are not drawn.", count(left as u128)),
+    };
+    let all = timed.len() <= MOST_LABELLED;
+    let caption = format!(
+        "Each mark is a configuration, by cost and time; the grey line is the interval by which it was judged. A configuration meets the \
+         deadline if its whole interval is at or below the deadline line, and fails if the whole interval is above. Labels are the \
+         values of the settings{}.{left}",
+        if all { "" } else { ", of the configurations in the answer" }
+    );
+    let answer = [found.answer.row, found.answer.next_cheaper, found.answer.closest];
+    let mark = |&(row, judged): &(usize, &Judged)| {
+        let time = judged.time_s?;
+        let rank = answer.iter().position(|one| *one == Some(row));
+        Some(Mark {
+            at: [judged.cost.value.0, time.value.0],
+            ends: [judged.cost.ends(), time.ends()],
+            form: match judged.verdict {
+                Verdict::Meets => (Form::Disc, "meets"),
+                Verdict::Fails => (Form::Cross, "fails"),
+                Verdict::Undecided | Verdict::Stopped => (Form::Ring, "undecided"),
+            },
+            chosen: found.answer.row == Some(row),
+            label: (all || rank.is_some()).then(|| (judged.set.words(), rank)),
+        })
+    };
+    let axes = [format!("cost: {}", cost_words(found)), format!("{} time [s]", found.question.measure)];
+    let line = ("deadline", found.question.deadline_s.0);
+    let scatter = Scatter { name: "deadline", axes, line, marks: timed.iter().filter_map(mark).collect() };
+    Figure::new("Cost and time of the configurations", caption).drawn(move || scatter.picture())
+}
+
+/// Returns a configuration as text, such as `workers = 4, cost 4, p95 120 s.`
+fn configuration(found: &Cheapest, row: usize) -> Vec<Piece> {
+    let of = |column| Number::of("/rows", &found.rows, row, column);
+    let Some(judged) = found.rows.get(row) else { return Vec::new() };
+    let mut pieces: Vec<Piece> = vec![format!("{}, cost ", judged.set.words()).into()];
+    pieces.extend(
+        of(field!(Judged, cost))
+            .map(|cost| Number { unit: found.question.cost_unit.clone().into(), shown_unit: None, ..cost }.into()),
+    );
+    if let Some(time) = of(field!(Judged, time_s)) {
+        pieces.extend([format!(", {} ", found.question.measure).into(), time.into()]);
     }
+    pieces.push(".".into());
+    pieces
 }
 
-/// Replications of a point: the cost uses the same replications as the time, or more.
-fn replications_of(look: &LookAt) -> u64 {
-    look.judgement.replications.max(look.cost.as_ref().map_or(0, |cost| cost.samples))
-}
-
-fn look_row(candidate: &Candidate, look: &LookAt) -> LookRow {
-    let judgement = &look.judgement;
-    let [low_s, high_s] = judgement.time_s.as_ref().and_then(Measured::ends).map_or([None; 2], |ends| ends.map(Some));
-    let interval = look.cost.as_ref().and_then(Measured::ends);
-    LookRow {
-        point: candidate.point.number,
-        values: candidate.point.values.clone(),
-        cost: look.cost.as_ref().map_or(candidate.cost, |cost| cost.value),
-        cost_low: interval.map(|[low, _]| low),
-        cost_high: interval.map(|[_, high]| high),
-        verdict: judgement.verdict,
-        value_s: judgement.time_s.as_ref().map(|time| time.value),
-        low_s,
-        high_s,
-        level: judgement.level,
-        done_by_deadline: judgement.done_by_deadline.clone(),
-        replications: replications_of(look),
-        looks: judgement.looks,
+/// Returns the chosen configuration, why no cheaper one was chosen, and the confidence.
+fn answer(found: &Cheapest) -> Vec<Piece> {
+    let by_time = found.question.cost_per_s.is_some();
+    let said = |words: &str, row: usize| [vec![words.into()], configuration(found, row)].concat();
+    let mut pieces = match (found.answer.row, found.answer.found) {
+        (Some(row), _) => said("The cheapest configuration that meets the deadline: ", row),
+        (None, Conclusion::None) => vec!["No configuration meets the deadline.".into()],
+        (None, Conclusion::Undecided) => {
+            vec!["Undecided: no configuration was shown to meet the deadline, and not all were shown to fail.".into()]
+        }
+        (None, _) => vec!["Nothing was decided.".into()],
+    };
+    if found.answer.row.is_some() && found.answer.found != Conclusion::Meets && by_time {
+        pieces.push(" No other configuration is cheaper by more than the search tolerance (`indifference`).".into());
     }
+    if let Some((row, cheaper)) = found.answer.next_cheaper.and_then(|row| Some((row, found.rows.get(row)?))) {
+        let which = match found.answer.row {
+            _ if by_time => "configuration nearest in cost",
+            Some(_) => "next cheaper configuration",
+            None => "most expensive configuration",
+        };
+        let verdict = match cheaper.verdict {
+            Verdict::Undecided | Verdict::Stopped => "remained undecided",
+            Verdict::Meets => "also meets the deadline",
+            Verdict::Fails => "fails",
+        };
+        pieces.extend(said(&format!(" The {which} {verdict}: "), row));
+    } else if found.answer.row.is_some() && !by_time {
+        pieces.push(" No configuration is cheaper.".into());
+    } else if let Some(row) = found.answer.closest {
+        pieces.extend(said(" The configuration closest to the deadline: ", row));
+    }
+    if found.answer.found != Conclusion::Stopped {
+        pieces.push(
+            format!(" The joint confidence of these decisions is {}%.", plain(100.0 * found.question.confidence.0))
+                .into(),
+        );
+    }
+    pieces
 }
 
-/// Returns the values of a configuration in words.
-pub(super) fn words(report: &OptimizeReport, row: &LookRow) -> String {
-    let cells = report.axes.iter().zip(&row.values);
-    let words = cells.filter_map(|(axis, value)| Some(format!("{} = {}", axis.name, value_text(value.as_ref()?))));
-    words.collect::<Vec<_>>().join(", ")
+fn remarks(found: &Cheapest) -> Vec<String> {
+    let own = match found.answer.found {
+        Conclusion::Meets if found.question.cost_per_s.is_some() => "Another configuration may cost less.",
+        Conclusion::Meets => "A cheaper configuration is undecided and may also meet the deadline.",
+        Conclusion::Undecided => {
+            "With a larger `max_replications` or a smaller `indifference`, fewer configurations near the deadline remain undecided."
+        }
+        Conclusion::Stopped => "Partial: the search was interrupted.",
+        Conclusion::Cheapest | Conclusion::None => "",
+    };
+    let own = Some(own).filter(|own| !own.is_empty()).map(str::to_owned);
+    own.into_iter().chain(found.remarks.iter().map(|remark| capitalised(remark))).collect()
+}
+
+/// Returns a remark as a sentence.
+fn capitalised(remark: &str) -> String {
+    let mut letters = remark.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
+}
+
+fn provenance(found: &Cheapest) -> Vec<[String; 2]> {
+    let search = match found.question.search {
+        Search::Bisection => "bisection",
+        Search::Comparison => "comparison of estimated costs",
+        Search::Auto | Search::Rising => "rising cost",
+    };
+    let dear = if found.question.cost_per_s.is_some() { ", or too expensive" } else { "" };
+    let left_out = match found.eliminated {
+        0 => "0".to_owned(),
+        some => format!("{} (no faster than a configuration that fails{dear})", count(some.into())),
+    };
+    let price = || found.question.price.as_ref().map(|price| format!("{price}, at the mean time"));
+    let rows = [
+        ("tailspn", found.version.clone()),
+        ("seed", found.seed.to_string()),
+        ("search", search.to_owned()),
+        ("cost", price().unwrap_or_else(|| cost_words(found))),
+        ("judged", count(found.rows.len() as u128)),
+        ("excluded", left_out),
+        ("replications", count(found.replications.into())),
+    ];
+    with_base_folded(rows, found.folded.as_ref(), &found.not_folded)
 }
 
 /// Returns the cost expression as it was written, with the cost by time.
-pub(super) fn cost_words(report: &OptimizeReport) -> String {
-    let cost = &report.cost;
-    report.cost_per_s.as_ref().map_or_else(|| cost.clone(), |per_s| format!("{cost} + ({per_s}) * mean time [s]"))
+pub(super) fn cost_words(found: &Cheapest) -> String {
+    let cost = &found.question.cost;
+    found
+        .question
+        .cost_per_s
+        .as_ref()
+        .map_or_else(|| cost.clone(), |per_s| format!("{cost} + ({per_s}) * mean time [s]"))
 }

@@ -39,17 +39,17 @@ pub struct RareReport {
     pub effort: u64,
     /// Firings of all walks.
     pub firings: u64,
-    /// The folded parts of the net; `None` if it ran unfolded.
+    /// The folded parts of the net; none if it ran unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
     /// Similar parts of the net that were not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
-    /// The seed.
+    /// Seed of the random numbers.
     pub seed: u64,
     /// Wall time \[s\].
     pub wall_s: f64,
-    /// Version of this crate.
+    /// Version of tailspn.
     pub version: Word,
 }
 
@@ -72,7 +72,7 @@ pub struct RareSettings<'a> {
     pub beyond: bool,
     /// Number of walks on each level of a batch.
     pub effort: u64,
-    /// The seed.
+    /// Seed of the random numbers.
     pub seed: u64,
     /// Wall time.
     pub wall: Duration,

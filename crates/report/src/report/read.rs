@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::ask::net::{ExplorationReport, QueryReport, SolveReport};
 use crate::compare::ComparisonReport;
 use crate::document::{Document, Report};
+use crate::optimize::Cheapest;
 use crate::render::{Part, html};
 use crate::report::bench::BenchReport;
 use crate::report::check::CheckReport;
@@ -18,7 +19,6 @@ use crate::report::fit_job::FitJobReport;
 use crate::report::job::JobReport;
 use crate::report::json::{FORMAT_VERSION, JsonError, Versioned};
 use crate::report::long_tail::ProgressModelReport;
-use crate::report::optimize::OptimizeReport;
 use crate::report::rare::RareReport;
 use crate::report::remaining::RemainingReport;
 #[cfg(feature = "schema")]
@@ -145,7 +145,7 @@ kinds! {
     /// Result of `sensitivity`.
     Sensitivity(SensitivityReport),
     /// Result of `optimize`.
-    Optimization(OptimizeReport),
+    Optimization(Cheapest),
     /// Result of `whatif`.
     WhatIf(WhatIfReport),
     /// Result of `whatif` for a log.

@@ -64,6 +64,8 @@ pub struct RemainingStageRow {
 }
 
 /// The remaining time of a run.
+///
+/// With `--follow`, each line is a result; the last one has the basis `ended`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RemainingReport {
@@ -82,7 +84,7 @@ pub struct RemainingReport {
     pub jobs_finished: u64,
     /// Numbers of the running jobs.
     pub jobs_running: Vec<u64>,
-    /// Executors.
+    /// Executors that are present, or that the settings of the application request.
     pub executors: u32,
     /// Tasks that an executor runs at a time.
     pub cores: u32,
@@ -113,9 +115,9 @@ pub struct RemainingReport {
     pub curve: Vec<CdfPoint>,
     /// Replications of the remaining run.
     pub replications: u64,
-    /// True if the replications were stopped early.
+    /// True if the run ended early.
     pub partial: bool,
-    /// Seed of the replications.
+    /// Seed of the random numbers.
     pub seed: u64,
     /// The plan at this run's size, every key written out; empty without a plan.
     pub plan: String,

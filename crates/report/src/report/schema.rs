@@ -148,6 +148,8 @@ fn plain(doc: &str) -> String {
     let joined: Vec<String> =
         doc.split("\n\n").map(|part| part.lines().map(str::trim).collect::<Vec<_>>().join(" ")).collect();
     let mut text = joined.join("\n\n").replace("\\[", "[").replace("\\]", "]").replace("\\*", "*").replace("[`", "`");
+    // Rust's word for a value that is null or absent
+    text = text.replace("`None`", "none");
     while let Some(start) = text.find("`](") {
         let end = text[start..].find(')').map_or(text.len(), |end| start + end + 1);
         text.replace_range(start + 1..end, "");

@@ -132,7 +132,8 @@ pub struct StagesReport {
     pub stages: Vec<StageTimes>,
     /// The check of the plan on the runs that it was fitted to.
     pub own_run: OwnRun,
-    /// The parts of the time of a typical run, on its critical path; empty if they are unknown.
+    /// The parts of the time of a typical run, on its critical path: set-ups, tasks of each stage, waits for GPUs, and the
+    /// time after the last task. Absent with speculative copies, and for more than 100,000 tasks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<TimePart>,
     /// Use of the slots in a typical run, during the whole job.

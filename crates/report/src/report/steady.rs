@@ -12,7 +12,7 @@ use crate::report::method::AnswerMethod;
 use crate::report::summary::counter_names;
 use crate::sim::{BatchAverages, FoldedParts, NotFolded};
 
-/// A mean in the long run.
+/// A mean in the long run; its samples are runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SteadyRow {
@@ -47,7 +47,7 @@ pub struct SteadyReport {
     pub level: f64,
     /// Method of the numbers.
     pub method: AnswerMethod,
-    /// Independent runs; 0 for an exact answer.
+    /// Independent runs; 1 if the intervals come from the batches of a single run, 0 for an exact answer.
     pub runs: u64,
     /// Model time of all runs together \[s\].
     pub model_time_s: f64,
@@ -59,16 +59,16 @@ pub struct SteadyReport {
     pub throughputs: Vec<SteadyRow>,
     /// Rewards per second.
     pub rewards: Vec<SteadyRow>,
-    /// Timed transitions, and immediate ones that were enabled, with fewer than 30 firings in
-    /// total, for which the runs may be too short.
+    /// Timed transitions, and immediate ones that were enabled, with fewer than 30 firings in all runs. If there are
+    /// any, the runs may be too short to show the long run.
     pub rare_transitions: Vec<RareTransition>,
-    /// Version of this crate.
+    /// Version of tailspn.
     pub version: Word,
-    /// The seed of a simulation.
+    /// The seed of a simulation; none for an exact answer.
     pub seed: Option<u64>,
-    /// Wall time of the runs \[s\].
+    /// Wall time of the runs \[s\]; none for an exact answer.
     pub wall_s: Option<f64>,
-    /// Sizes of the net before and after folding; `None` if it ran unfolded.
+    /// The folded parts of the net; none if it ran unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
     /// Similar parts of the net that were not folded.

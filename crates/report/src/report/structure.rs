@@ -9,6 +9,9 @@ use crate::structure::{
 };
 
 /// All results of structural analysis.
+///
+/// A row is a place or, with several token classes, a place and a class. Matrices have the numbers of rows and
+/// transitions, from 0. A section that was not requested is null.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StructureReport {

@@ -1,7 +1,7 @@
 //! The reports of studies: what was asked, and what was found.
 
-use crate::optimize::{Optimization, OptimizeOutcome};
-use crate::report::optimize::{OptimizeReport, optimize_report};
+use crate::optimize::{Cheapest, Optimization, OptimizeOutcome};
+use crate::report::optimize::optimize_report;
 use crate::report::sweep::{SweepReport, sweep_report};
 use crate::report::whatif::{WhatIfReport, what_if_report};
 use crate::sweep::{Sweep, SweepOutcome};
@@ -50,9 +50,9 @@ impl ReportStudy for WhatIf {
 
 impl ReportStudy for Optimization {
     type Outcome = OptimizeOutcome;
-    type Report = OptimizeReport;
+    type Report = Cheapest;
 
-    fn report(&self, outcome: &OptimizeOutcome) -> OptimizeReport {
+    fn report(&self, outcome: &OptimizeOutcome) -> Cheapest {
         optimize_report(&self.plan, outcome)
     }
 }

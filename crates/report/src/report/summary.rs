@@ -54,7 +54,7 @@ pub struct EndingCounts {
     pub horizon: u64,
     /// Stopped at the limit of firings.
     pub max_firings: u64,
-    /// In a marking to avoid.
+    /// In a marking to avoid; absent if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub avoided: u64,
 }
@@ -65,7 +65,7 @@ fn is_zero(number: &u64) -> bool {
 
 /// A named number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "NamedQuantity"))]
 pub struct Row {
     /// The node, group or reward of the row.
     pub name: String,
@@ -129,12 +129,15 @@ impl DeviceSummary {
 }
 
 /// All data needed to identify and repeat a run.
+///
+/// The rest of the result depends only on net, question and seed, not on `vector`, `threads`, `backend`,
+/// `backend_reason`, `device` and `wall_s`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProvenanceSummary {
-    /// Version of this crate.
+    /// Version of tailspn.
     pub version: Word,
-    /// The seed.
+    /// Seed of the random numbers.
     pub seed: u64,
     /// Number of the first replication.
     pub first_replication: u64,
@@ -146,7 +149,7 @@ pub struct ProvenanceSummary {
     pub vector: Word,
     /// Threads that were used.
     pub threads: usize,
-    /// Backend that ran the replications, such as `cpu` or `cpu then gpu`.
+    /// Backend that ran the replications: `cpu`, `gpu`, `cpu then gpu`, or `cpu then gpu then cpu`.
     pub backend: Word,
     /// Reason for that choice.
     pub backend_reason: String,
@@ -156,7 +159,7 @@ pub struct ProvenanceSummary {
     pub tick_s: f64,
     /// Wall time of the replications \[s\].
     pub wall_s: f64,
-    /// The folded parts of the net; `None` if it ran unfolded.
+    /// The folded parts of the net; none if it ran unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
     /// Similar parts of the net that were not folded.
@@ -176,7 +179,7 @@ pub struct SimulationReport {
     pub method: AnswerMethod,
     /// Number of replications; 0 for an exact answer.
     pub replications: u64,
-    /// True if the run ended before it was complete; the results are valid, but less precise than requested.
+    /// True if the run ended early.
     pub partial: bool,
     /// Number of replications by ending.
     pub endings: EndingCounts,

@@ -48,13 +48,13 @@ pub struct SweepReport {
     pub partial: bool,
     /// Confidence level of all intervals.
     pub level: f64,
-    /// Version of this crate that ran the sweep.
+    /// Version of tailspn.
     pub version: String,
-    /// Seed of every point.
+    /// Seed of the random numbers.
     pub seed: u64,
     /// Replications of all points.
     pub replications: u64,
-    /// The folded parts of the net of the base configuration; `None` if it runs unfolded.
+    /// The folded parts of the net of the base configuration; none if it runs unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
     /// Similar parts of the net of the base configuration that are not folded.
@@ -70,7 +70,7 @@ pub struct SweepReport {
     /// Sizes outside the measured range.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The plan of the sweep, every key written out.
+    /// The plan, every key written out.
     pub plan: String,
 }
 

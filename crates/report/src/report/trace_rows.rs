@@ -47,7 +47,7 @@ pub struct TraceReport {
     pub usual: Word,
     /// Oddities of the log.
     pub warnings: Vec<WarningRow>,
-    /// The attempts as bars in lanes; `None` if there are too many for a picture.
+    /// The attempts as bars in lanes; absent if more than 3,000 bars remain after attempts were joined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeline: Option<TimelineRow>,
 }
@@ -100,7 +100,7 @@ pub struct ApplicationRow {
     pub slots_stated: bool,
     /// Lower bounds of the application's time; none if no task has a known duration.
     pub bounds: Option<BoundsRow>,
-    /// Settings that determine how tasks are scheduled.
+    /// Settings of scheduling, memory, SQL, shuffles and GPUs.
     pub properties: BTreeMap<String, String>,
 }
 

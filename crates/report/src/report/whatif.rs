@@ -37,9 +37,9 @@ pub struct ChangeRow {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MetricRow {
-    /// Name of the metric.
+    /// `precision`, `recall`, `detection_latency`, `fake_positives`, `undetected_time` or `straggler_share`.
     pub name: Word,
-    /// Value of the metric, pooled over the replications.
+    /// Value of the metric, pooled over the replications; none if it is 0/0, or not separable from 0/0.
     pub value: Option<Measured>,
 }
 
@@ -102,7 +102,7 @@ pub struct WhatIfReport {
     pub slots: u64,
     /// Jobs.
     pub jobs: usize,
-    /// Map tasks of all jobs.
+    /// Map tasks of all jobs; for a log, all tasks.
     pub maps: u64,
     /// Reduce tasks of all jobs.
     pub reduces: u64,
@@ -113,12 +113,12 @@ pub struct WhatIfReport {
     /// The deadline \[s\], if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_s: Option<f64>,
-    /// True if the run was ended early.
+    /// True if the run ended early.
     pub partial: bool,
     /// The check of the plan on the runs that it was fitted to; none if the question is not about a plan of a job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub own_run: Option<OwnRun>,
-    /// Name of the policy with which the others are compared.
+    /// Name of the policy with which the others are compared: the first without a detector, otherwise the first.
     pub baseline: String,
     /// The policies, in the order of the plan.
     pub policies: Vec<PolicyRow>,
@@ -128,11 +128,11 @@ pub struct WhatIfReport {
     /// Explains why the net and the cluster simulator differ.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub net_note: String,
-    /// Advice, in words.
+    /// Advice in one sentence; it considers only differences whose interval excludes 0.
     pub advice: String,
-    /// Version of this crate.
+    /// Version of tailspn.
     pub version: Word,
-    /// The seed.
+    /// Seed of the random numbers.
     pub seed: u64,
     /// Wall time of all replications \[s\].
     pub wall_s: f64,

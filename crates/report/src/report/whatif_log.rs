@@ -13,7 +13,7 @@ use crate::report::whatif::{PolicyRow, WhatIfReport, what_if_report};
 use crate::report::whatif_document::{Words, compared};
 use crate::whatif::{WhatIf, WhatIfJob, WhatIfOutcome};
 
-/// Result of a what-if on a log.
+/// Result of a what-if on a log. Energies use the default power of a plan, because logs do not record power.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LogWhatIfReport {
@@ -32,7 +32,7 @@ pub struct LogWhatIfReport {
     /// Error of the replay \[s\]: of the replay without copies if the log has no copies, otherwise of the replay with
     /// copies by the log's settings.
     pub error_s: f64,
-    /// The check of the replay on its log.
+    /// The check of the replay on its log: reproduced if it takes the time of the log within 5%.
     pub own_run: OwnRun,
     /// Number of tasks that a node runs at full speed, as a share of the node's slots.
     pub full_speed_share: f64,

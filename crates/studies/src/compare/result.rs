@@ -133,7 +133,8 @@ pub struct StageDifference {
     pub a: Option<StageSide>,
     /// Side B; none if its runs do not have the stage.
     pub b: Option<StageSide>,
-    /// Part of the difference of the job times \[s\]: `share_s` of B minus `share_s` of A.
+    /// Part of the difference of the job times \[s\]: `share_s` of B minus `share_s` of A. The contributions of all stages
+    /// and gaps add up to `time.difference_s`.
     pub contribution_s: f64,
     /// Wall time of A divided by wall time of B; none if the stage is missing on a side or took no time.
     pub speedup: Option<f64>,

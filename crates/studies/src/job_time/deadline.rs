@@ -17,7 +17,8 @@ pub struct DeadlineSection {
     /// The probability by simulation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub simulated: Option<Measured>,
-    /// The probability of finishing after the deadline by splitting, if few replications did.
+    /// The probability of finishing after the deadline by splitting; only with `--late-effort`, if no exact probability is
+    /// known and fewer than 30 replications finished after the deadline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late: Option<LateSection>,
     /// Reason why splitting gave no probability although few replications finished after the deadline.

@@ -168,6 +168,7 @@ mod tests {
             (PhaseLaw::Lognormal { cv: 0.7 }, None),
             (PhaseLaw::Erlang(6), None),
             (PhaseLaw::Weibull { shape: 1.5 }, None),
+            (PhaseLaw::Gamma { cv: 0.7 }, None),
             (PhaseLaw::Hyperexponential { cv: 2.0 }, None),
             (PhaseLaw::Empirical { samples: vec![0.5, 0.7, 1.0, 4.0] }, None),
             (PhaseLaw::Lognormal { cv: 0.3 }, slow),

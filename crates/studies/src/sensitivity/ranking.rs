@@ -186,19 +186,19 @@ pub struct SensitivityReport {
     pub points: u64,
     /// Number of replications of each point.
     pub replications: u64,
-    /// Version of this crate that ran the study.
+    /// Version of tailspn.
     pub version: Cow<'static, str>,
-    /// Seed of all random numbers.
+    /// Seed of the random numbers.
     pub seed: u64,
-    /// The folded parts of the net of the base configuration; none if the points run it unfolded.
+    /// The folded parts of the net of the base configuration; none if it runs unfolded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// Parts of that net that look alike but are not folded.
+    /// Similar parts of the net of the base configuration that are not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
-    /// True if the study was stopped before its end.
+    /// True if the run ended early.
     pub partial: bool,
-    /// The plan with all keys written out.
+    /// The plan, every key written out.
     pub plan: String,
 }
 

@@ -12,6 +12,6 @@ pub(super) fn write(_: &[String], _: &[&PointResult]) -> Result<Vec<u8>, Error> 
     Ok(Vec::new())
 }
 
-pub(super) fn read(_: &Path, _: usize, _: bool) -> Result<Vec<PointResult>, String> {
+pub(super) fn read(_: &Path, _: usize) -> Result<Vec<PointResult>, String> {
     Err("this build cannot read Parquet files; build tailspn with the feature `parquet`".to_owned())
 }

@@ -190,7 +190,7 @@ pub struct Axis {
     pub faster: Faster,
 }
 
-/// Checks that there are 1 to `most` axes, each axis by `check`, and that no two axes vary the same key.
+/// Checks that there are 1 to `most` axes, each axis by `check`, and that no two axes vary the same key or have the same name.
 pub(crate) fn check_axes(axes: &[Axis], most: u64, to: &mut Checker, check: impl Fn(&Axis, &mut Checker)) {
     if axes.is_empty() {
         to.add("axis", "no axis: add an `[[axis]]` with a `key` and its `values`");
@@ -202,6 +202,8 @@ pub(crate) fn check_axes(axes: &[Axis], most: u64, to: &mut Checker, check: impl
         check(axis, to);
         if axes[..i].iter().any(|other| other.key == axis.key) {
             to.add("key", format!("another axis also varies `{}`", axis.key));
+        } else if axes[..i].iter().any(|other| other.title() == axis.title()) {
+            to.add("name", format!("another axis is also named `{}`", axis.title()));
         }
     }
 }

@@ -52,7 +52,7 @@ pub(crate) fn has(shard: Shard, point: u64) -> bool {
 pub struct Header {
     /// Version of the files.
     pub format_version: u32,
-    /// Version of this crate that ran the sweep.
+    /// Version of tailspn.
     pub version: String,
     /// The shard of these points.
     pub shard: Shard,

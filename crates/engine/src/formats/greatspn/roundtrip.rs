@@ -101,12 +101,13 @@ fn delays_and_functions_without_counterpart_are_refused_by_name() {
     let law = |law| timed(Delay::General(law), Servers::Single);
     b.place("p", 1);
     b.transition("w", law(Law::Weibull { shape: 2.0, scale: 1.0 }));
+    b.transition("g", law(Law::Gamma { shape: 2.0, scale: 1.0 }));
     b.transition("d", timed(Delay::General(Law::Deterministic { delay: 1.0 }), Servers::Infinite));
     let rate = b.expression("atan2(1, 2)").unwrap();
     b.transition("r", timed(Delay::Exponential { rate }, Servers::Single));
     let refused = write(&b.build().unwrap()).unwrap_err();
-    assert_eq!(refused.len(), 3, "{refused:?}");
-    let last = refused[2].to_string();
+    assert_eq!(refused.len(), 4, "{refused:?}");
+    let last = refused[3].to_string();
     assert!(last.contains("the rate of transition `r` has no counterpart in GreatSPN: the function `atan2`"), "{last}");
 }
 

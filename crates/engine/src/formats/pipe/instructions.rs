@@ -208,6 +208,7 @@ impl<'t> Instructions<'t> {
             "lognormal" => Law::LogNormal { mean: need("mean")?, cv: need("cv")? },
             "weibull" => Law::Weibull { shape: need("shape")?, scale: need("scale")? },
             "pareto" => Law::Pareto { shape: need("shape")?, scale: need("scale")? },
+            "gamma" => Law::Gamma { shape: need("shape")?, scale: need("scale")? },
             "hyperexponential" => Law::Hyperexponential { branches: self.branches(notes)? },
             "empirical" => Law::Empirical { samples: self.numbers(notes, "samples")? },
             _ => {
@@ -254,6 +255,7 @@ pub(super) fn law_pairs(law: &Law) -> Vec<(&'static str, String)> {
         Law::LogNormal { mean, cv } => ("lognormal", vec![("mean", number(mean)), ("cv", number(cv))]),
         Law::Weibull { shape, scale } => ("weibull", vec![("shape", number(shape)), ("scale", number(scale))]),
         Law::Pareto { shape, scale } => ("pareto", vec![("shape", number(shape)), ("scale", number(scale))]),
+        Law::Gamma { shape, scale } => ("gamma", vec![("shape", number(shape)), ("scale", number(scale))]),
         Law::Hyperexponential { branches } => (
             "hyperexponential",
             vec![

@@ -46,7 +46,7 @@
 //! keys of an arc; `group` with `name` and `condition-0`, …. A distribution is `deterministic` (`delay`), `uniform`
 //! (`low`,
 //! `high`), `erlang` (`stages`, `mean`), `hyperexponential` (`probabilities`, `means`), `lognormal` (`mean`, `cv`),
-//! `weibull` or `pareto` (`shape`, `scale`), or `empirical` (`samples`). Keys that end in `-by-position` refer to places,
+//! `weibull`, `pareto` or `gamma` (`shape`, `scale`), or `empirical` (`samples`). Keys that end in `-by-position` refer to places,
 //! token classes and parameters by their position in the file: `p0`, `c0`, `k0`.
 
 mod assemble;

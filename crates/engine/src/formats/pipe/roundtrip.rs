@@ -192,6 +192,7 @@ fn law() -> impl Strategy<Value = Law> {
         (1..1000_u32, positive()).prop_map(|(stages, mean)| Law::Erlang { stages, mean }),
         (positive(), positive()).prop_map(|(mean, cv)| Law::LogNormal { mean, cv }),
         (positive(), positive()).prop_map(|(shape, scale)| Law::Weibull { shape, scale }),
+        (0.04_f64..1e4, positive()).prop_map(|(shape, scale)| Law::Gamma { shape, scale }),
         (1.001..9.0_f64, positive()).prop_map(|(shape, scale)| Law::Pareto { shape, scale }),
         (0.0..1.0_f64, positive(), positive()).prop_map(|(probability, a, b)| Law::Hyperexponential {
             branches: vec![Branch { probability, mean: a }, Branch { probability: 1.0 - probability, mean: b }]

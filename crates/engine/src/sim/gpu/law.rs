@@ -1,8 +1,10 @@
 //! Delay distributions in the form that `shaders/shared/law.wgsl` reads: a kind, two words, and tables.
 
+use std::sync::Arc;
+
 use crate::sim::clock::{NEVER, Scale};
 use crate::sim::gpu::pair::pair;
-use crate::sim::sampler::{Line, NORMAL, Positive, Sampler, Transform};
+use crate::sim::sampler::{GammaTable, Line, NORMAL, Positive, Sampler, Transform};
 
 const EXPONENTIAL: u32 = 1;
 const DETERMINISTIC: u32 = 2;
@@ -13,6 +15,7 @@ const ERLANG: u32 = 6;
 const LOGNORMAL: u32 = 7;
 const WEIBULL: u32 = 8;
 const PARETO: u32 = 9;
+const GAMMA: u32 = 10;
 
 /// A distribution as the shaders read it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +25,26 @@ pub(crate) struct DeviceLaw {
     pub(crate) b: u32,
     /// Loop iterations of one draw.
     pub(crate) loops: u32,
+}
+
+/// Positions of the tables of quantiles that several distributions read.
+#[derive(Debug, Default)]
+pub(crate) struct Quantiles {
+    normal: Option<u32>,
+    gamma: Vec<(Arc<GammaTable>, u32)>,
+}
+
+impl Quantiles {
+    /// Returns the position of the table of a gamma distribution, which is appended if it is new.
+    fn gamma_at(&mut self, table: &Arc<GammaTable>, tables: &mut Vec<u32>) -> Result<u32, TableTooLarge> {
+        if let Some((_, at)) = self.gamma.iter().find(|(one, _)| one == table) {
+            return Ok(*at);
+        }
+        let at = u32::try_from(tables.len()).map_err(|_| TableTooLarge)?;
+        tables.extend(table.words());
+        self.gamma.push((Arc::clone(table), at));
+        Ok(at)
+    }
 }
 
 /// The table of a distribution needs too many words of the program.
@@ -49,13 +72,8 @@ impl DeviceLaw {
         self.kind >= ERLANG
     }
 
-    /// The distribution of a sampler on the narrow clock; its tables are appended to `tables`. `normal` is the position of
-    /// the table of the normal quantile, once it is there.
-    pub(crate) fn of(
-        sampler: &Sampler,
-        tables: &mut Vec<u32>,
-        normal: &mut Option<u32>,
-    ) -> Result<Self, TableTooLarge> {
+    /// The distribution of a sampler on the narrow clock; its tables are appended to `tables`, except those of quantiles that are `known`.
+    pub(crate) fn of(sampler: &Sampler, tables: &mut Vec<u32>, known: &mut Quantiles) -> Result<Self, TableTooLarge> {
         let position = |tables: &Vec<u32>| u32::try_from(tables.len()).map_err(|_| TableTooLarge);
         let at = position(tables)?;
         let ticks = |ticks: u128| pair(u64::try_from(ticks.min(u128::from(NEVER))).unwrap_or(NEVER));
@@ -89,8 +107,8 @@ impl DeviceLaw {
             }
             Transform::LogNormal(line) => {
                 tables.extend(line_words(*line));
-                let b = normal.map_or_else(|| position(tables), Ok)?;
-                if normal.replace(b).is_none() {
+                let b = known.normal.map_or_else(|| position(tables), Ok)?;
+                if known.normal.replace(b).is_none() {
                     tables.extend(NORMAL.as_flattened());
                 }
                 Self { kind: LOGNORMAL, a: at, b, loops: 0 }
@@ -102,6 +120,10 @@ impl DeviceLaw {
             Transform::Pareto { power, scale } => {
                 tables.extend([*power, *scale].map(number_words).as_flattened());
                 Self { kind: PARETO, a: at, b: 0, loops: 0 }
+            }
+            Transform::Gamma { base, table } => {
+                tables.extend(pair(base.cast_unsigned()));
+                Self { kind: GAMMA, a: at, b: known.gamma_at(table, tables)?, loops: 0 }
             }
         })
     }

@@ -3,7 +3,7 @@
 use crate::compile::{Firing, Program, Value};
 use crate::net::{Memory, Servers};
 use crate::sim::clock::Clock;
-use crate::sim::gpu::law::DeviceLaw;
+use crate::sim::gpu::law::{DeviceLaw, Quantiles};
 use crate::sim::gpu::pair::pair;
 use crate::sim::gpu::race_code::{Loops, NONE, PART, RaceCode};
 use crate::sim::race::{DIRECT_FIRINGS, DirectLaw, clock_firings};
@@ -114,9 +114,9 @@ fn clocks(code: &mut RaceCode, program: &Program, clock: Clock) -> FormFacts {
     code.items.named("BLOCK_FIRST", 2 * blocks, &mut code.constants);
     let mut rows = Vec::with_capacity(12 * timed);
     let mut kinds = [false; 5];
-    let (mut has_curves, mut normal, mut draws, mut words) = (false, None, 0, 1);
+    let (mut has_curves, mut known, mut draws, mut words) = (false, Quantiles::default(), 0, 1);
     for &t in &program.timed {
-        let timer = timer(code, &mut normal, program, t, clock);
+        let timer = timer(code, &mut known, program, t, clock);
         kinds[timer.kind as usize] = true;
         has_curves |= timer.law.is_curved();
         words = words.max(timer.words);
@@ -169,7 +169,7 @@ impl Timer {
     }
 }
 
-fn timer(code: &mut RaceCode, normal: &mut Option<u32>, program: &Program, t: u32, clock: Clock) -> Timer {
+fn timer(code: &mut RaceCode, known: &mut Quantiles, program: &Program, t: u32, clock: Clock) -> Timer {
     let mut timer =
         Timer { kind: Timer::NONE, law: DeviceLaw::NONE, servers: 1, at: NONE, age: false, item: 0, room: 0, words: 1 };
     match &program.firing[t as usize] {
@@ -185,7 +185,7 @@ fn timer(code: &mut RaceCode, normal: &mut Option<u32>, program: &Program, t: u3
                 (Some(rate), 1) => {
                     if let Some(scale) = exponential_scale(rate, clock) {
                         timer.kind = Timer::PLAIN;
-                        let law = DeviceLaw::of(&Sampler::scaled(scale), &mut code.tables, normal);
+                        let law = DeviceLaw::of(&Sampler::scaled(scale), &mut code.tables, known);
                         timer.law = law.unwrap_or(DeviceLaw::NONE);
                     }
                 }
@@ -208,7 +208,7 @@ fn timer(code: &mut RaceCode, normal: &mut Option<u32>, program: &Program, t: u3
             timer.age = *memory == Memory::Age;
             let sampler = Sampler::general(law, clock);
             timer.words = sampler.words();
-            match DeviceLaw::of(&sampler, &mut code.tables, normal) {
+            match DeviceLaw::of(&sampler, &mut code.tables, known) {
                 Ok(law) => timer.law = law,
                 Err(why) => code.obstacles.push(why.of(&program.transition_names[t as usize])),
             }

@@ -5,7 +5,7 @@
 //! each step reads only the result of the previous step, keep the time in the accumulator.
 
 use crate::compile::{Fold, Ids, Put};
-use crate::sim::gpu::law::{DeviceLaw, TableTooLarge};
+use crate::sim::gpu::law::{DeviceLaw, Quantiles, TableTooLarge};
 use crate::sim::schedule::{Bound, Schedule};
 
 const PRE_ZERO: u32 = 1;
@@ -121,8 +121,7 @@ struct Writer {
     plan_slots: u32,
     groups: u32,
     counts: bool,
-    /// Position of the table of the normal quantile.
-    normal: Option<u32>,
+    quantiles: Quantiles,
     curves: bool,
 }
 
@@ -136,7 +135,16 @@ impl Writer {
         }
         let counts = schedule.steps.iter().any(|bound| bound.counted);
         let (plan_slots, groups) = (schedule.slots as u32, schedule.groups as u32);
-        Self { code: Vec::new(), tables, choices, plan_slots, groups, counts, normal: None, curves: false }
+        Self {
+            code: Vec::new(),
+            tables,
+            choices,
+            plan_slots,
+            groups,
+            counts,
+            quantiles: Quantiles::default(),
+            curves: false,
+        }
     }
 
     fn end_slot(&self) -> u32 {
@@ -223,7 +231,7 @@ impl Writer {
         }
         let law = match bound.draw.sampler() {
             None => DeviceLaw::NONE,
-            Some(sampler) => DeviceLaw::of(&sampler, &mut self.tables, &mut self.normal)?,
+            Some(sampler) => DeviceLaw::of(&sampler, &mut self.tables, &mut self.quantiles)?,
         };
         self.curves |= law.is_curved();
         if law != DeviceLaw::NONE {

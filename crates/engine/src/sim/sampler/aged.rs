@@ -3,19 +3,22 @@
 //! | distribution | delay, given that it exceeds the age |
 //! |---|---|
 //! | uniform, empirical, deterministic | uniform over the ticks or samples beyond the age |
-//! | Weibull, Pareto, lognormal | the delay whose tail probability is `2^-(a + e)`: the tail probability at the age is `2^-a`, and `e` is an exponential variate with the mean `1 / ln 2` |
+//! | Weibull, Pareto, lognormal, gamma | the delay whose tail probability is `2^-(a + e)`: the tail probability at the age is `2^-a`, and `e` is an exponential variate with the mean `1 / ln 2` |
 //! | Erlang | the number of finished stages by its probability at the age, then the remaining exponential stages |
 //! | hyperexponential | a branch by its probability at the age, then an exponential remainder |
 //!
 //! The tail probability at an age is a float, computed by `libm`, so it has the same bits on every CPU. All other
-//! arithmetic is that of [`Sampler`]. A lognormal delay is at most its quantile `1 - 2^-64`, as in every draw.
+//! arithmetic is that of [`Sampler`]. A lognormal or gamma delay is at most its quantile `1 - 2^-64`, as in every draw.
 
 use std::f64::consts::{LN_2, SQRT_2};
 
+use crate::estimate::gamma_tails;
 use crate::net::{Branch, Law};
 use crate::rng::exponential;
 use crate::sim::clock::{Clock, Scale};
-use crate::sim::sampler::functions::{Positive, Product, lognormal_beyond, minus_log2, pareto, weibull};
+use crate::sim::sampler::functions::{
+    Positive, Product, lognormal_beyond, minus_log2, pareto, place_beyond, power_of_two, weibull,
+};
 use crate::sim::sampler::{Sampler, Ticks, Transform, bits};
 
 /// The delays of one transition on the narrow clock, given their age.
@@ -78,6 +81,11 @@ impl AgedSampler {
                 let tail = libm::erfc(above / variance.sqrt() / SQRT_2) / 2.0;
                 u64::ticks_of(lognormal_beyond(*line, later(-libm::log2(tail), word)))
             }
+            (Transform::Gamma { base, table }, Law::Gamma { shape, scale }) => {
+                let [_, tail] = gamma_tails(*shape, seconds / scale);
+                let (upper, row, s) = place_beyond(later(-libm::log2(tail), word));
+                u64::ticks_of(power_of_two(base + table.gamma(upper, row, s)))
+            }
             (other @ (Transform::Never | Transform::Exponential(_) | Transform::Deterministic(_)), _)
             // `new` pairs each transform with its own law; the list lets a new distribution not compile until it has a case
             | (
@@ -85,7 +93,8 @@ impl AgedSampler {
                 | Transform::Hyperexponential(_)
                 | Transform::Weibull(_)
                 | Transform::Pareto { .. }
-                | Transform::LogNormal(_)),
+                | Transform::LogNormal(_)
+                | Transform::Gamma { .. }),
                 _,
             ) => other.apply(word),
         };

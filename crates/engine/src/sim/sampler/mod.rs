@@ -5,19 +5,23 @@
 
 mod aged;
 mod functions;
+mod gamma;
 mod tables;
 mod ticks;
 
 pub(crate) use aged::AgedSampler;
 pub(crate) use functions::{
-    Line, Positive, Product, is_upper, lognormal, minus_log2, normal_row, normal_step, normal_sum, pareto, weibull,
+    Line, Positive, Product, is_upper, lognormal, minus_log2, normal_row, normal_step, normal_sum, pareto,
+    power_of_two, weibull,
 };
+pub(crate) use gamma::GammaTable;
 pub(crate) use tables::NORMAL_DEGREE;
 #[cfg(feature = "gpu")]
 pub(crate) use tables::{GROWTH, LOGARITHM, NORMAL, NORMAL_ROWS};
 pub(crate) use ticks::{NEVER_WIDE, Ticks};
 
 use std::f64::consts::LN_2;
+use std::sync::Arc;
 
 use crate::compile::{Firing, Program};
 use crate::net::Law;
@@ -50,6 +54,11 @@ pub(crate) enum Transform {
     Pareto {
         power: Positive,
         scale: Positive,
+    },
+    /// 2 to the sum of `base` and the value of the table, as Q32.32.
+    Gamma {
+        base: i64,
+        table: Arc<GammaTable>,
     },
 }
 
@@ -107,6 +116,10 @@ impl Sampler {
             Law::Pareto { shape, scale } => {
                 let (power, scale) = (Positive::new(shape.recip()), Positive::new(scale * per_second));
                 (Transform::Pareto { power, scale }, 2)
+            }
+            Law::Gamma { shape, scale } => {
+                let Line { base, .. } = Line::new(libm::log2(scale * per_second), 0.0, 0);
+                (Transform::Gamma { base, table: GammaTable::of(*shape) }, 2)
             }
         };
         Self { transform, words }
@@ -208,6 +221,7 @@ impl Transform {
             Self::Pareto { power, scale } => {
                 T::ticks_of(pareto(*power, minus_log2(bits(word(0), word(1)))).times(*scale))
             }
+            Self::Gamma { base, table } => T::ticks_of(power_of_two(base + table.draw(bits(word(0), word(1))))),
         }
     }
 }

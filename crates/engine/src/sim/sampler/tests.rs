@@ -43,6 +43,7 @@ pub(crate) fn survival(law: &Law, t: f64) -> f64 {
         }
         Law::Weibull { shape, scale } => (-(t / scale).powf(*shape)).exp(),
         Law::Pareto { shape, scale } => (1.0 + t / scale).powf(-shape),
+        Law::Gamma { shape, scale } => crate::estimate::gamma_tails(*shape, t / scale)[1],
         Law::Empirical { samples } => samples.iter().filter(|&&s| s > t).count() as f64 / samples.len() as f64,
     }
 }
@@ -59,6 +60,7 @@ fn variance(law: &Law) -> f64 {
         Law::LogNormal { mean, cv } => (mean * cv).powi(2),
         Law::Weibull { shape, scale } => scale * scale * libm::tgamma(1.0 + 2.0 / shape) - law.mean().powi(2),
         Law::Pareto { shape, scale } => scale * scale * shape / ((shape - 1.0).powi(2) * (shape - 2.0)),
+        Law::Gamma { shape, scale } => shape * scale * scale,
         Law::Empirical { samples } => {
             samples.iter().map(|s| (s - law.mean()).powi(2)).sum::<f64>() / samples.len() as f64
         }
@@ -80,6 +82,8 @@ fn laws() -> Vec<Law> {
         Law::Weibull { shape: 0.7, scale: 2.0 },
         Law::Weibull { shape: 3.0, scale: 2.0 },
         Law::Pareto { shape: 6.0, scale: 5.0 },
+        Law::Gamma { shape: 0.3, scale: 4.0 },
+        Law::Gamma { shape: 2.5, scale: 1.2 },
         Law::Empirical { samples: vec![0.5, 1.5, 1.5, 4.0, 8.0] },
     ]
 }
@@ -196,7 +200,11 @@ fn delays_saturate() {
     }
     let sum = Sampler::general(&Law::Erlang { stages: 1000, mean: 1e30 }, clock());
     assert_eq!(sum.draw(KEY, 0, 0, 0), NEVER);
-    for law in [Law::Weibull { shape: 0.01, scale: 1e30 }, Law::LogNormal { mean: 1e100, cv: 1.0 }] {
+    for law in [
+        Law::Weibull { shape: 0.01, scale: 1e30 },
+        Law::LogNormal { mean: 1e100, cv: 1.0 },
+        Law::Gamma { shape: 0.5, scale: 1e100 },
+    ] {
         let sampler = Sampler::general(&law, clock());
         assert!((0..1000).any(|r| sampler.draw(KEY, 0, 0, r) == NEVER), "{law:?}");
     }

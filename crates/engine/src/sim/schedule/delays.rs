@@ -4,7 +4,7 @@ use crate::rng::{Address, exponential};
 use crate::sim::clock::{NEVER, Scale};
 use crate::sim::sampler::{
     Line, NORMAL_DEGREE, Positive, Product, Ticks, Transform, bits, is_upper, lognormal, minus_log2, normal_row,
-    normal_step, pareto, weibull,
+    normal_step, pareto, power_of_two, weibull,
 };
 use crate::sim::schedule::kernel::{LANES, Times, draw_words};
 
@@ -82,6 +82,11 @@ impl Times {
                 let (mantissas, exponents) = minus_logs(words);
                 for ((delay, mantissa), exponent) in delays.iter_mut().zip(mantissas).zip(exponents) {
                     *delay = u64::ticks_of(pareto(*power, Positive { mantissa, exponent }).times(*scale));
+                }
+            }
+            Transform::Gamma { base, table } => {
+                for (delay, bits) in delays.iter_mut().zip(words.pair()) {
+                    *delay = u64::ticks_of(power_of_two(base + table.draw(bits)));
                 }
             }
         }

@@ -247,7 +247,8 @@ fn values(law: &Law) -> Option<Vec<(f64, f64)>> {
         | Law::Hyperexponential { .. }
         | Law::LogNormal { .. }
         | Law::Weibull { .. }
-        | Law::Pareto { .. } => None,
+        | Law::Pareto { .. }
+        | Law::Gamma { .. } => None,
     }
 }
 

@@ -48,7 +48,8 @@ pub struct Answer {
     pub cause: Option<Cause>,
     /// The output node set of the paper, the most likely first.
     pub nodes: Vec<String>,
-    /// The faulty nodes with evidence. If neither end of a link could be identified as faulty, the link is listed.
+    /// The faulty nodes with evidence; `from` and `to` are null. If neither end of a link could be identified as faulty,
+    /// the link is listed.
     pub findings: Vec<Finding>,
     /// Reason for the lack of a verdict.
     pub silence: Option<String>,

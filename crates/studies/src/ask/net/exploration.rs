@@ -38,7 +38,7 @@ pub struct ExplorationReport {
     pub verdicts: Option<VerdictRow>,
     /// The liveness of each transition.
     pub liveness: Vec<LivenessRow>,
-    /// Version of this crate.
+    /// Version of tailspn.
     pub version: Word,
 }
 
@@ -82,7 +82,7 @@ pub struct EvidenceRow {
     pub path: Vec<String>,
     /// Transitions that are then repeated forever; none if the path ends.
     pub cycle: Option<Vec<String>>,
-    /// True if the path ends because no transition can fire.
+    /// True if the path ends because no transition can fire, and the verdict depends on that.
     pub stops: bool,
     /// The marked places after `path`, with their tokens.
     pub marking: Vec<(String, u32)>,

@@ -33,7 +33,7 @@ pub struct PassageSection {
     pub quantiles_if_reached: Vec<QuantilePoint>,
     /// The distribution function at the requested times.
     pub cdf: Vec<CdfPoint>,
-    /// The distribution function from its first rise to p99.9, at equal distances.
+    /// The distribution function at 121 times from its first rise to p99.9, at equal distances.
     pub curve: Vec<CdfPoint>,
     /// Bound of the error of the distribution function, or of its bounds.
     pub cdf_error: f64,

@@ -18,7 +18,7 @@ pub struct QueryReport {
     pub states: usize,
     /// The questions, in the order of the request.
     pub queries: Vec<QueryRow>,
-    /// Version of this crate.
+    /// Version of tailspn.
     pub version: Word,
 }
 

@@ -65,7 +65,7 @@ pub struct SolveReport {
     /// Requested properties of the file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub properties: Vec<PropertyRow>,
-    /// Version of this crate.
+    /// Version of tailspn.
     pub version: Word,
 }
 
@@ -266,7 +266,8 @@ pub struct LivenessRow {
     pub name: String,
     /// 0: never fires, 1: finitely often, 3: infinitely often in some run, 4: can always fire again.
     pub level: u8,
-    /// Firing sequence after which the transition never fires again, if it is not live.
+    /// Firing sequence after which the transition never fires again. None if it can always fire again or never fires, and
+    /// in a large net, if the sequences have more than a million firings together.
     pub lost_after: Option<Vec<String>>,
 }
 

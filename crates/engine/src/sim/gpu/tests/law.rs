@@ -4,7 +4,7 @@ use crate::net::Law;
 use crate::sim::Clock;
 use crate::sim::conformance::all_laws;
 use crate::sim::gpu::execute::Dispatch;
-use crate::sim::gpu::law::DeviceLaw;
+use crate::sim::gpu::law::{DeviceLaw, Quantiles};
 use crate::sim::gpu::pair::value;
 use crate::sim::gpu::shader;
 use crate::sim::gpu::tests::{Words, devices};
@@ -19,6 +19,8 @@ fn delays_of_extreme_words_equal_the_cpu_bit_for_bit() {
         Law::Weibull { shape: 0.02, scale: 1.0 },
         Law::Weibull { shape: 40.0, scale: 1.0 },
         Law::Pareto { shape: 1.01, scale: 1e-6 },
+        Law::Gamma { shape: 0.04, scale: 25.0 },
+        Law::Gamma { shape: 10_000.0, scale: 1e-4 },
     ];
     let fits = |law: &Law| !matches!(law, Law::Erlang { stages, .. } if *stages > 2);
     let laws: Vec<Law> = all_laws().into_iter().chain(extremes).filter(fits).collect();
@@ -33,7 +35,7 @@ fn delays_of_extreme_words_equal_the_cpu_bit_for_bit() {
         for law in &laws {
             let sampler = Sampler::general(law, clock);
             let mut tables = vec![0];
-            let device = DeviceLaw::of(&sampler, &mut tables, &mut None).unwrap();
+            let device = DeviceLaw::of(&sampler, &mut tables, &mut Quantiles::default()).unwrap();
             let tables = gpu.storage_with(&tables).unwrap();
             let parameters = gpu.uniform(&[device.kind, device.a, device.b, 0]).unwrap();
             let results = gpu.storage(8 * words.len() as u64).unwrap();

@@ -251,9 +251,9 @@ pub(crate) fn lognormal(line: Line, upper: bool, sum: u32, row: u32, s: u32) -> 
     power_of_two(line.value_at(normal_value(sum, row, s), upper))
 }
 
-/// Like [`lognormal`], for the variate that a standard normal variate exceeds with probability `2^-e`. The probability of
-/// both tails is at least 2^-64.
-pub(crate) fn lognormal_beyond(line: Line, e: Positive) -> Positive {
+/// The place of the value that a variate exceeds with probability `2^-e`: whether it is in the upper tail, its row, and its position in the
+/// row. The probability of both tails is at least 2^-64.
+pub(crate) fn place_beyond(e: Positive) -> (bool, u32, u32) {
     let beyond = power_of_two(-(e.value() * 32_f64.exp2()).round().min(64.0 * 32_f64.exp2()) as i64);
     let upper = e.exponent >= 0;
     let tail = if upper { beyond } else { power_minus_one(e).times(beyond) };
@@ -261,6 +261,12 @@ pub(crate) fn lognormal_beyond(line: Line, e: Positive) -> Positive {
     // the table starts just below the probability 1/2
     let (zeros, mantissa) = if zeros == 0 { (1, u32::MAX) } else { (zeros, tail.mantissa) };
     let (row, s) = row_of(zeros, u64::from(mantissa) << 32);
+    (upper, row, s)
+}
+
+/// Like [`lognormal`], for the variate that a standard normal variate exceeds with probability `2^-e`.
+pub(crate) fn lognormal_beyond(line: Line, e: Positive) -> Positive {
+    let (upper, row, s) = place_beyond(e);
     lognormal(line, upper, normal_sum(row, s), row, s)
 }
 

@@ -4,26 +4,8 @@ use std::f64::consts::LN_2;
 
 use super::*;
 use crate::estimate::normal_quantile;
+use crate::sim::sampler::gamma::interpolated;
 use crate::sim::sampler::tables::NORMAL_ROWS;
-
-/// The polynomial of degree `degree` through Chebyshev nodes of `f` between 0 and 1, constant first.
-fn interpolated(f: impl Fn(f64) -> f64, degree: usize) -> Vec<f64> {
-    let angle = std::f64::consts::PI / (2.0 * degree as f64 + 2.0);
-    let nodes: Vec<f64> = (0..=degree).map(|i| (1.0 - libm::cos(angle * (2.0 * i as f64 + 1.0))) / 2.0).collect();
-    let mut newton: Vec<f64> = nodes.iter().map(|&x| f(x)).collect();
-    for j in 1..=degree {
-        for i in (j..=degree).rev() {
-            newton[i] = (newton[i] - newton[i - 1]) / (nodes[i] - nodes[i - j]);
-        }
-    }
-    let mut sum = vec![0.0; degree + 1];
-    for i in (0..=degree).rev() {
-        for j in (0..=degree).rev() {
-            sum[j] = if j > 0 { sum[j - 1] } else { newton[i] } - nodes[i] * sum[j];
-        }
-    }
-    sum
-}
 
 /// Absolute values of coefficients with this many fraction bits, highest degree first.
 fn rounded(coefficients: &[f64], bits: i32) -> Vec<u32> {
