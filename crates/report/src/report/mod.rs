@@ -35,7 +35,7 @@
 //! | the typical progress of tasks, and predicted stragglers | [`ProgressModelReport`], [`straggler_line`] |
 //! | the report on a job log | [`TraceReport`]; its attempts: `trace_csv`, its picture: `trace_timeline` |
 //! | why tasks were slow, and what to do about it | [`DiagnosisReport`]; its picture: `diagnosis_svg` |
-//! | which setting has the largest effect, and what meets a deadline | [`SensitivityReport`](crate::sensitivity::SensitivityReport), [`Cheapest`]; their pictures: `sensitivity_plot`, `scatter` |
+//! | which setting has the largest effect, and what meets a deadline | [`SensitivityReport`](crate::sensitivity::SensitivityReport), [`Cheapest`](crate::optimize::Cheapest); their pictures: `sensitivity_plot`, `scatter` |
 //! | differences between two sides of logs, results or plans | [`ComparisonReport`](crate::compare::ComparisonReport) |
 //! | the result of a sweep | [`SweepReport`]; its pictures: `sweep_plot` |
 //! | a time to a goal by an exact method, as numbers and as a picture | [`PassageSection`], `cdf_plot` |
