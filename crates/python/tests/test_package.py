@@ -146,7 +146,7 @@ def test_a_result_shows_itself(root: pathlib.Path, tmp_path: pathlib.Path) -> No
     assert again.json() == result.json()
     said = again.blocks
     assert said == result.blocks
-    assert "job time" in said.answer.lower() and said.changes and said.next == ["tailspn whatif PLAN.toml", "tailspn optimize PLAN.toml"]
+    assert "of the runs take less than" in said.answer and said.changes and said.next == ["tailspn whatif PLAN.toml", "tailspn optimize PLAN.toml"]
     with pytest.raises(AttributeError, match="no `nothing`"):
         _ = result.nothing
 
