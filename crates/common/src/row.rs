@@ -110,15 +110,15 @@ pub trait Value {
     fn shown(&self) -> Shown;
 }
 
-/// The readers of a column.
+/// The readers of a table or a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Show {
     /// Everyone.
     #[default]
     Always,
-    /// Everyone; dropped first in a narrow terminal.
+    /// Everyone. If a terminal is narrow, such columns are dropped first, and a note says so.
     Room,
-    /// Readers who ask for all details.
+    /// Readers who ask for all details, and pages.
     Detail,
     /// CSV only.
     Csv,

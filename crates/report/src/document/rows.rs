@@ -1,6 +1,6 @@
 //! Tables from rows: titles, units, digits, keys and positions follow from the fields of the struct.
 
-use tailspn_common::row::{Digits, Row, Setting, Show as Readers, Shown, Unit};
+use tailspn_common::row::{Digits, Row, Setting, Shown, Unit};
 
 use crate::document::{Bar, CHOSEN, Cell, Column, Number, Show, Table};
 
@@ -38,17 +38,8 @@ impl Table {
             let has_ends = values.iter().any(|value| matches!(value, Shown::Number(_, Some(_))));
             // without an interval, `96%` is clearer than a `%` in the head
             let unit = if column.unit.digits == Digits::Percent && !has_ends { "" } else { column.unit.shown.0 };
-            let mut head =
-                Column::new(column.title.replace('_', " ")).key(column.key).unit(unit).show(match column.show {
-                    Readers::Always => Show::Always,
-                    Readers::Room => Show::Room,
-                    Readers::Detail => Show::Detail,
-                    Readers::Csv => Show::Csv,
-                });
-            if has_ends {
-                head = head.ends();
-            }
-            columns.push(head);
+            let head = Column::new(column.title.replace('_', " ")).key(column.key).unit(unit).show(column.show);
+            columns.push(if has_ends { head.ends() } else { head });
             put(&mut cells, values, column.unit, |i| format!("{at}/{i}/{}", column.key));
         }
         let table = Table { names: names.len(), ..Table::new(title, "", columns) };
@@ -138,15 +129,11 @@ fn digits(number: Number, rule: Digits, least: f64) -> Number {
     let magnitude = |size: f64| if size > 0.0 && size.is_finite() { size.log10().floor() as i32 } else { 0 };
     let size = (number.measured.value * number.factor).abs();
     let decimals = match rule {
-        Digits::Plain => return number,
-        Digits::Whole => 0,
+        Digits::Plain | Digits::Whole => return number,
         Digits::Significant(digits) => (i32::from(digits) - 1 - magnitude(size)).max(0),
         Digits::Column(digits) => (i32::from(digits) - 1 - magnitude(least)).max(0),
         Digits::Percent => return Number { clip: Some([1.0, 99.0]), ..number.rounded(0.15) },
     };
-    if rule == Digits::Whole {
-        return number;
-    }
     // two digits of the half width stand behind the point
     let half = 1.5 * 10_f64.powi(1 - decimals) / number.factor.abs();
     number.rounded(half)

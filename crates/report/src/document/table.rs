@@ -1,22 +1,10 @@
 //! Tables of a document: columns with a title for readers and a key for programs, rows of cells.
 
+pub use tailspn_common::row::Show;
+
 use crate::document::number::Number;
 use crate::estimate::Doubt;
 use crate::report::{Word, plain};
-
-/// The readers of a table or a column.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Show {
-    /// Everyone.
-    #[default]
-    Always,
-    /// Everyone. If a terminal is narrow, such columns are dropped first, and a note says so.
-    Room,
-    /// Readers who ask for all details, and pages.
-    Detail,
-    /// CSV only.
-    Csv,
-}
 
 /// The layout of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

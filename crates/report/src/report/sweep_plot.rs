@@ -465,7 +465,7 @@ mod tests {
             let labels = labels(svg);
             assert!(labels.len() < 60, "{labels:?}");
             assert!(labels.contains(&"mean time [s] (dark: short), averages of 2 × 16 values"), "{labels:?}");
-            // the scale reaches from the average of the first cell, 508.5, to that of the last one, 99,496.5, which has 8 rows
+            // the scale reaches from 508.5, the average of the first cell, to 99,496.5, the average of the last cell, which has 8 rows
             assert!(["508", "50002", "99496"].iter().all(|number| labels.contains(number)), "{labels:?}");
             assert!(svg.len() < 600_000, "{}", svg.len());
             // no mark without a label

@@ -56,7 +56,7 @@ pub struct PointResult {
     /// every replication of both reached the goal.
     #[serde(with = "OptionalEnds", default)]
     pub difference_s: Option<Measured>,
-    /// Mean time of the point divided by the mean time of the base, from the same pairs of replications; none if `difference_s` is none,
+    /// Mean time of the point divided by the mean time of the base, from the same pairs of replications; none without `difference_s`,
     /// or if the base's mean is not significantly different from 0.
     #[serde(with = "OptionalEnds", default)]
     pub ratio: Option<Measured>,
