@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tailspn::StudyError;
 use tailspn::ask::RunSettings;
 use tailspn::fit::observe_progress;
-use tailspn::plan::{DataSize, JobPlan};
+use tailspn::plan::JobPlan;
 use tailspn::remaining::{RemainingSettings, remaining};
 use tailspn::report::{Answer, RemainingBasis, RemainingReport, remaining_report};
 use tailspn::stages::StagePlan;
@@ -86,7 +86,7 @@ fn answer(
     let progress = observe_progress(&trace, now_s)?;
     let (replications, seed, threads, level) = (args.reps, Some(args.seed), args.threads, args.level);
     let run = RunSettings { replications, seed, threads, level, ..RunSettings::default() };
-    let settings = RemainingSettings { run, input_mb: args.input_size.map(DataSize::mb) };
+    let settings = RemainingSettings { run, input: args.input_size };
     let found = remaining(progress, plan, &settings, watch);
     Ok(found.map(|found| remaining_report(&found, &settings, &args.by)))
 }

@@ -153,7 +153,7 @@ impl Row {
         let elapsed_s = progress.elapsed_s.unwrap();
         let by_itself = question == Question::RunItself;
         let run = RunSettings { replications: Some(200), seed: Some(1), ..RunSettings::default() };
-        let settings = RemainingSettings { run, input_mb: None };
+        let settings = RemainingSettings { run, input: None };
         let found = match remaining(progress, (!by_itself).then_some(plan), &settings, &Unwatched) {
             Err(StudyError::TooEarly | StudyError::BetweenJobs) => return None,
             found => found.unwrap(),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use tailspn::plan::DataSize;
+use tailspn::plan::InputSize;
 
 use crate::cli::args::{LogArgs, PrintArgs};
 use crate::cli::values;
@@ -38,9 +38,9 @@ pub(crate) struct RemainingArgs {
     /// Plan that `fit` made from other runs of the program, or the log of another run
     #[arg(long, value_name = "PLAN.toml|LOG", help_heading = "Question")]
     pub(crate) plan: Option<PathBuf>,
-    /// Input of the run, such as 10GB [default: computed from the number of tasks]
+    /// Input of the run, such as 10GB, or 3x for three times the plan's [default: computed from the number of tasks]
     #[arg(long, value_name = "SIZE", requires = "plan", allow_hyphen_values = true, help_heading = "Question")]
-    pub(crate) input_size: Option<DataSize>,
+    pub(crate) input_size: Option<InputSize>,
     /// Deadline, counted from the start of the first job, such as 85s or 5m, to print the probability of meeting it;
     /// may be repeated
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = values::deadline, help_heading = "Question")]

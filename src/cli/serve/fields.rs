@@ -103,7 +103,9 @@ fn of_phases(plan: &Plan) -> Vec<Field> {
 
 fn of_stages(plan: &StagePlan) -> Vec<Field> {
     let job = &plan.job;
-    let input = plan.depends_on_input(2.0 * job.input_mb).then(|| size("input-size", "Input size", job.input_mb, 0.0));
+    let input = plan.depends_on_input(2.0 * job.input_mb).then(|| {
+        if job.input_is_relative { multiple(job.input_mb) } else { size("input-size", "Input size", job.input_mb, 0.0) }
+    });
     let mut fields: Vec<Field> = input.into_iter().collect();
     fields.extend([
         count("executors", "Executors", job.executors.into()),
@@ -162,6 +164,21 @@ fn size(option: &'static str, label: &'static str, now_mb: f64, least_mb: f64) -
     let sizes = || around(16, 4).map(|factor| now_mb * factor).filter(|mb| *mb > least_mb || *mb >= now_mb);
     let at = sizes().position(|mb| mb >= now_mb);
     Field { option, label, hint: format!("now {}", written(now_mb)), choices: sizes().map(written).collect(), at }
+}
+
+/// Returns a field for an input whose size is known only as a multiple of the logged run's.
+fn multiple(now: f64) -> Field {
+    // each choice multiplies the input of the plan
+    let times: Vec<f64> = around(16, 4).collect();
+    let at = times.iter().position(|times| *times >= 1.0);
+    let choices = times.iter().map(|times| format!("{}x", digits(*times))).collect();
+    Field {
+        option: "input-size",
+        label: "Input size",
+        hint: format!("now {} times that of the log", digits(now)),
+        choices,
+        at,
+    }
 }
 
 /// Returns a size with two digits or more.

@@ -191,7 +191,7 @@ fn rest(log: &Log, plan: Option<&StagePlan>, call: &Call) -> Result<RemainingRep
     let trace = read(&current(&log.path), &ReadOptions::default(), call).map_err(|error| refused(&error))?;
     let progress = observe_progress(&trace, None).map_err(|error| refused(&error))?;
     let run = RunSettings { level: LEVEL, ..RunSettings::default() };
-    let settings = RemainingSettings { run, input_mb: None };
+    let settings = RemainingSettings { run, input: None };
     let found = remaining(progress, plan, &settings, call).map_err(|error| refused(&error))?;
     Ok(remaining_report(&found, &settings, &[]))
 }

@@ -59,7 +59,8 @@ fn as_far_as_it_went(run: &ObservedRun, whole: &ObservedRun) -> Result<(Observed
         let is_known = own > 0.0 && of > 0.0;
         run.input_mb = if is_known { whole.input_mb * own / of } else { whole.input_mb };
         let by = if is_known { "by what these stages have read" } else { "as in that run" };
-        assumed = format!("; its input is assumed to be {} MB, {by}", short(run.input_mb));
+        let unit = if whole.input_is_relative { "times that run's" } else { "MB" };
+        assumed = format!("; its input is assumed to be {} {unit}, {by}", short(run.input_mb));
     }
     let share = 100.0
         * found.iter().zip(&whole.stages).filter(|(k, _)| k.is_some()).map(|(_, stage)| work_s(stage)).sum::<f64>()
@@ -173,7 +174,7 @@ fn log_share(run: &ObservedRun, stage: usize) -> f64 {
 }
 
 /// Returns the tables that operators scan, without digits: folders of inputs are often named by their size or date.
-fn tables_of(operators: &[String]) -> Vec<String> {
+pub(super) fn tables_of(operators: &[String]) -> Vec<String> {
     let scans = operators.iter().filter(|operator| operator.starts_with("Scan "));
     scans.map(|scan| scan.replace(|c: char| c.is_ascii_digit(), "")).collect()
 }
@@ -188,7 +189,11 @@ fn seen_where(runs: &[ObservedRun]) -> Option<String> {
     let (least, most) = inputs.fold((f64::INFINITY, 0.0_f64), |(a, b), mb| (a.min(mb), b.max(mb)));
     let list = partial.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     let stages = if partial.len() == 1 { "stage" } else { "stages" };
-    Some(format!("{stages} {list}: not in all logs; stage {first} was seen with {least:.4} to {most:.4} MB of input"))
+    Some(if last.input_is_relative {
+        format!("{stages} {list}: not in all logs")
+    } else {
+        format!("{stages} {list}: not in all logs; stage {first} was seen with {least:.4} to {most:.4} MB of input")
+    })
 }
 
 /// Returns a run with its stages in the order of the first run's stages; none if the stages differ.

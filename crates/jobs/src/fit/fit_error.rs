@@ -63,12 +63,25 @@ pub enum FitError {
         /// The unfinished part.
         what: String,
     },
-    /// No stage has recorded input bytes. State the input size of each log.
+    /// No task has recorded input bytes. State the input size of each log.
     #[error("{log}: the log does not record the input size")]
     NoInput {
         /// The log.
         log: String,
     },
+    /// Some logs do not record the input size, and it is not the same in all logs. State the input size of each log.
+    #[error("{log} does not record the input size, and {why}")]
+    InputOfSome {
+        /// The log without a size.
+        log: String,
+        /// How it is known that sizes differ, or may differ.
+        why: String,
+    },
+    /// An amount of input for a plan whose logs do not record theirs. Give a multiple of the logged input.
+    #[error(
+        "the logs of the plan do not record the size of their input, so an input of the run in MB cannot be compared with it"
+    )]
+    RelativeInput,
     /// The logs have different stages: they are not of the same program.
     #[error("{log} has {what}, {first} has {expected}: these are not runs of one program")]
     OtherJob {
@@ -97,10 +110,11 @@ impl Explain for FitError {
 
     fn help(&self) -> Option<Cow<'static, str>> {
         Some(match self {
-            Self::NoInput { .. } => { "add --input-size (in `estimate` and `optimize`: --log-input-size) once for each log; for `remaining --plan`, make a plan: `tailspn fit LOG --input-size SIZE -o PLAN.toml`".into() },
+            Self::NoInput { .. } | Self::InputOfSome { .. } => { "add --input-size (in `estimate` and `optimize`: --log-input-size) once for each log; for `remaining --plan`, make a plan: `tailspn fit LOG --input-size SIZE -o PLAN.toml`".into() },
             Self::Incomplete { .. } => {
                 "add the log of a complete run; `tailspn remaining` predicts the end of a run in progress".into()
             }
+            Self::RelativeInput => "give a multiple of the logged input: `--input-size 3x`".into(),
             Self::NotAStageGraph { .. } => "`tailspn trace` reads other logs".into(),
             Self::SeveralApplications { .. } => "select one with --app ID".into(),
             Self::SeveralJobs { .. } | Self::NoSuchJob { .. } => "select one with --job ID".into(),

@@ -27,8 +27,8 @@ pub struct FittedStage {
 pub struct FittedRun {
     /// The log.
     pub log: String,
-    /// The job's input \[MB\].
-    pub input_mb: f64,
+    /// The job's input \[MB\]; none if the log does not record it.
+    pub input_mb: Option<f64>,
     /// Number of slots: executors times cores.
     pub slots: u32,
     /// Executors.

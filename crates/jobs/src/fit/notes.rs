@@ -53,6 +53,15 @@ impl Fitting<'_> {
 
     /// Remarks on the growth of tasks and data, if all logs have one size of input.
     fn about_growth(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.runs.iter().any(|run| run.input_is_relative) {
+            let stages = &self.runs[self.runs.len() - 1].stages;
+            let first: Vec<usize> = (0..stages.len()).filter(|&i| stages[i].reads_input).collect();
+            notes.push(format!(
+                "{}: the size of the input is not recorded, so it counts as 1; these stages are assumed to read it, with a number of tasks that grows with it",
+                listed(&first)
+            ));
+        }
         let mut alike: BTreeMap<&'static str, Vec<usize>> = BTreeMap::new();
         for (i, scaling) in self.scalings.iter().enumerate() {
             if let Some(assumed) = scaling.assumed {
@@ -65,7 +74,8 @@ impl Fitting<'_> {
                 "{stages}: all logs have the same input size; the number of tasks is assumed {how}, and the data are assumed to grow in proportion to the input"
             )
         };
-        alike.into_iter().map(note).collect()
+        notes.extend(alike.into_iter().map(note));
+        notes
     }
 
     fn about_times(&self) -> Vec<String> {

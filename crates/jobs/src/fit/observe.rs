@@ -64,8 +64,10 @@ pub struct ObservedRun {
     pub name: String,
     /// True if all jobs succeeded. Of a run that failed or has not ended, only the stages that succeeded are known.
     pub is_complete: bool,
-    /// The job's input \[MB\]; 0 if it is not known, which happens only in a run that is not complete.
+    /// The job's input \[MB\]; 0 if it is not known in a run that is not complete.
     pub input_mb: f64,
+    /// True for a complete run whose log does not record the input: its input is 1 by definition, and the stages that read no shuffle read it.
+    pub input_is_relative: bool,
     /// The sources of the input.
     pub sources: Vec<Source>,
     /// Maximum number of executors that ran tasks simultaneously.
@@ -104,18 +106,39 @@ impl ObservedRun {
         steps.iter().zip(ends).map(|([from_s, count], to_s)| count * (to_s - from_s).max(0.0)).sum()
     }
 
-    /// Returns a note if executors joined or left during the run, after the first had started.
-    pub(super) fn changing_executors(&self) -> Option<String> {
+    /// Returns the times at which the number of executors first reached 1, 2 and so on \[s\]; empty if all were there from the start, or nearly so.
+    pub(super) fn arrivals_s(&self) -> Vec<f64> {
+        if !self.has_changing_executors() {
+            return Vec::new();
+        }
+        let steps = &self.executors_over_time;
+        let reached =
+            |count: u32| steps.iter().find(|step| step[1] >= f64::from(count)).map_or(self.job_s, |step| step[0]);
+        (1..=self.executors).map(reached).collect()
+    }
+
+    /// Returns true if executors joined or left during the run, after the first had started.
+    fn has_changing_executors(&self) -> bool {
+        self.mean_and_most().is_some_and(|(mean, most)| mean < STEADY * most)
+    }
+
+    /// Returns the mean number of executors since the first started, and their greatest number.
+    fn mean_and_most(&self) -> Option<(f64, f64)> {
         let first_s = self.executors_over_time.iter().find(|step| step[1] > 0.0)?[0];
         let most = self.executors_over_time.iter().map(|step| step[1]).fold(0.0, f64::max);
-        let mean = self.executor_s() / (self.job_s - first_s);
-        (mean < STEADY * most).then(|| {
-            format!(
-                "executors joined or left during the run: {mean:.1} on average, at most {most}, {:.0} s of executors in all; the model has {} all the time",
-                self.executor_s(),
-                self.executors
-            )
-        })
+        Some((self.executor_s() / (self.job_s - first_s), most))
+    }
+
+    /// Returns a note if executors joined or left during the run, after the first had started.
+    pub(super) fn changing_executors(&self) -> Option<String> {
+        let (mean, most) = self.mean_and_most().filter(|_| self.has_changing_executors())?;
+        let kept_s: f64 = self.arrivals_s().iter().map(|from_s| (self.job_s - from_s).max(0.0)).sum();
+        Some(format!(
+            "executors joined or left during the run: {mean:.1} on average, at most {most}, {:.0} s of executors in all; in the model, {} join as in the \
+             run and stay, {kept_s:.0} s in such a run",
+            self.executor_s(),
+            self.executors
+        ))
     }
 }
 
@@ -165,14 +188,15 @@ pub fn observe(trace: &JobTrace, input_mb: Option<f64>) -> Result<ObservedRun, F
     let told: f64 = sources.iter().map(|source| source.mb).sum();
     // what the stages of a run that is not complete have read is only a part
     let known = input_mb.or(is_complete.then_some(told)).filter(|mb| *mb > 0.0);
-    let input_mb = match known {
-        None if is_complete => return Err(FitError::NoInput { log }),
-        known => known.unwrap_or(0.0),
-    };
+    let input_is_relative = known.is_none() && is_complete;
+    if told == 0.0 {
+        read_by_first_stages(&found, &mut stages);
+    }
     Ok(ObservedRun {
         name: application.name.clone(),
         is_complete,
-        input_mb,
+        input_mb: known.unwrap_or(if input_is_relative { 1.0 } else { 0.0 }),
+        input_is_relative,
         sources,
         executors: workers.executors,
         executors_over_time: executors_over_time(trace, id, start, end),
@@ -330,6 +354,16 @@ fn sources_of(
         stages[*stage].reads_input = *mb >= 0.01 * most;
     }
     sources
+}
+
+/// Lets the stages without parents read the input, if the log does not say which stages read it. Stages of cached data do not read it again.
+fn read_by_first_stages(found: &[(StageId, &Stage, Span)], stages: &mut [ObservedStage]) {
+    let mut cached: Vec<u32> = Vec::new();
+    for ((_, stage, _), observed) in found.iter().zip(stages) {
+        let is_of_cache = stage.stored.iter().any(|number| cached.contains(number));
+        observed.reads_input = stage.parents.as_deref() == Some(&[]) && !is_of_cache;
+        cached.extend(&stage.stored);
+    }
 }
 
 /// Returns the stages that ran, with their times; of a stage that ran again, the first attempt.

@@ -428,6 +428,7 @@ impl RunProgress {
             is_complete: true,
             // amounts are used as they are, whatever the input
             input_mb: 1.0,
+            input_is_relative: false,
             sources: Vec::new(),
             executors: self.executors.max(1),
             executors_over_time: Vec::new(),

@@ -5,7 +5,7 @@
 //! fitted to the run so far. Stages without a finished task are then assumed to be like other stages of the run, with a
 //! wide error.
 
-use crate::fit::alike::action;
+use crate::fit::alike::{action, tables_of};
 use crate::fit::fit_error::FitError;
 use crate::fit::job_text::short;
 use crate::fit::likeness::{Known, like};
@@ -14,6 +14,7 @@ use crate::fit::progress::{RunProgress, StageProgress};
 use crate::fit::scaling::small_tasks;
 use crate::fit::stages::fit_stages;
 use crate::mapreduce::PhaseLaw;
+use crate::plan::InputSize;
 use crate::run::{RunningTask, StageState};
 use crate::stages::{Amount, PlannedJob, StagePlan, StageSpec, TaskTime, Wave};
 
@@ -65,13 +66,16 @@ pub struct RestOfRun {
     pub notes: Vec<String>,
 }
 
-/// Returns the rest of a run given a plan that was fitted to other runs of the program. `input_mb` overrides the size inferred from the number of
+/// Returns the rest of a run given a plan that was fitted to other runs of the program. `input` overrides the size inferred from the number of
 /// tasks.
 ///
 /// # Errors
 ///
-/// [`FitError::OtherJob`] if no stage of the log is a stage of the plan.
-pub fn rest_of_run(run: &RunProgress, plan: &StagePlan, input_mb: Option<f64>) -> Result<RestOfRun, FitError> {
+/// [`FitError::OtherJob`] if no stage of the log is a stage of the plan, and [`FitError::RelativeInput`].
+pub fn rest_of_run(run: &RunProgress, plan: &StagePlan, input: Option<InputSize>) -> Result<RestOfRun, FitError> {
+    if plan.job.input_is_relative && matches!(input, Some(InputSize::Data(_))) {
+        return Err(FitError::RelativeInput);
+    }
     let mut found = matched(run, plan)?;
     let mut plan = plan.clone();
     let mut notes = add_unplanned(run, &mut plan, &mut found);
@@ -81,13 +85,14 @@ pub fn rest_of_run(run: &RunProgress, plan: &StagePlan, input_mb: Option<f64>) -
             positions[*k] = Some(i);
         }
     }
-    match (input_mb, input_of(run, &plan, &positions)) {
-        (Some(mb), _) => plan.job.input_mb = mb,
+    match (input, input_of(run, &plan, &positions)) {
+        (Some(size), _) => plan.job.input_mb = size.of(plan.job.input_mb),
         (None, Some((mb, i))) => {
             plan.job.input_mb = mb;
             let StageProgress { number, tasks, .. } = &run.stages[i];
+            let unit = if plan.job.input_is_relative { "times that of the plan's log" } else { "MB" };
             notes.push(format!(
-                "the input is assumed to be {} MB, estimated from the {tasks} tasks of stage {number}; `--input-size` overrides this",
+                "the input is assumed to be {} {unit}, estimated from the {tasks} tasks of stage {number}; `--input-size` overrides this",
                 short(mb)
             ));
         }
@@ -98,7 +103,22 @@ pub fn rest_of_run(run: &RunProgress, plan: &StagePlan, input_mb: Option<f64>) -
         plan.job.hosts = if run.hosts > 0 { Some(run.hosts) } else { plan.job.hosts };
     }
     plan.job.partitions = run.partitions.or(plan.job.partitions);
+    // those that will join are not known
+    plan.job.arrivals_s.clear();
+    read_what_is_written(run, &mut plan, &positions);
     Ok(rest(run, plan, positions, notes))
+}
+
+/// Lets stages without a finished task read what the stages before have written in this run, rather than the data of the plan.
+fn read_what_is_written(run: &RunProgress, plan: &mut StagePlan, positions: &[Option<usize>]) {
+    let input_mb = plan.job.input_mb;
+    for (spec, position) in plan.stage.iter_mut().zip(positions) {
+        let Some(stage) = position.map(|i| &run.stages[i]).filter(|stage| stage.ended.is_empty()) else { continue };
+        if let Some(task_mb) = stage.task_mb.filter(|_| spec.data_mb.at(input_mb) > 0.0) {
+            let full = stage.tasks.max(1) - spec.small_tasks.min(stage.tasks.max(1) - 1);
+            spec.data_mb = Amount { fixed: task_mb * f64::from(full), per_mb: 0.0 };
+        }
+    }
 }
 
 /// Adds the stages of a run that its plan does not have: a program may plan other stages at another size. Their times come from their own tasks, or else
@@ -237,6 +257,7 @@ fn matched(run: &RunProgress, plan: &StagePlan) -> Result<Vec<Option<usize>>, Fi
         let is_free = |k: &usize| !found.contains(&Some(*k)) && action(&plan.stage[*k].name) == action(&stage.name);
         let mut planned: Vec<usize> =
             (0..plan.stage.len()).filter(|k| is_free(k) && plan.stage[*k].after == after).collect();
+        by_tables(run, plan, (stage, &mut alike), &mut planned);
         if alike.len() == planned.len() {
             alike.sort_by_key(|&k| run.stages[k].tasks);
             let tasks = |k: usize| plan.stage[k].tasks.at(plan.job.input_mb);
@@ -257,6 +278,23 @@ fn matched(run: &RunProgress, plan: &StagePlan) -> Result<Vec<Option<usize>>, Fi
         return Err(FitError::OtherJob { log: run.log.clone(), what, first, expected: "none of its stages".into() });
     }
     Ok(found)
+}
+
+/// Keeps the stages that may be the same by their operators: those with the operators of `stage` or, without any in the plan, with its tables; a stage
+/// that scans other tables is another stage.
+fn by_tables(run: &RunProgress, plan: &StagePlan, of: (&StageProgress, &mut Vec<usize>), planned: &mut Vec<usize>) {
+    let (stage, alike) = of;
+    if stage.operators.is_empty() {
+        return;
+    }
+    let tables = tables_of(&stage.operators);
+    planned.retain(|&k| plan.stage[k].operators.is_empty() || tables_of(&plan.stage[k].operators) == tables);
+    if planned.iter().any(|&k| plan.stage[k].operators == stage.operators) {
+        planned.retain(|&k| plan.stage[k].operators == stage.operators);
+        alike.retain(|&k| run.stages[k].operators == stage.operators);
+    } else {
+        alike.retain(|&k| tables_of(&run.stages[k].operators) == tables);
+    }
 }
 
 /// Returns the inferred input \[MB\] and the stage from which it was inferred. This is the largest submitted stage
@@ -493,7 +531,7 @@ mod tests {
             "{:?}",
             rest.notes
         );
-        assert_eq!(rest_of_run(&run, &plan, Some(30.0)).unwrap().plan.job.input_mb, 30.0);
+        assert_eq!(rest_of_run(&run, &plan, Some(InputSize::Times(3.0))).unwrap().plan.job.input_mb, 30.0);
     }
 
     /// Two stages of the same name: the one with more tasks in the log is the one with more in the plan, although it comes later in the log.
@@ -517,6 +555,43 @@ mod tests {
         let mut other = plan;
         other.stage.iter_mut().for_each(|stage| stage.name = "rest".to_owned());
         assert!(matches!(rest_of_run(&run, &other, None), Err(FitError::OtherJob { .. })));
+    }
+
+    /// Every stage of a PySpark program is `parquet`: operators tell them apart, also where the order or the number of the stages differs, and a stage of
+    /// another table is not in the plan.
+    #[test]
+    fn stages_of_one_name_are_told_by_their_operators() {
+        let mut plan = plan(&[("parquet", &[], 1.0, 1.0), ("parquet", &[], 3.0, 2.0)]);
+        let scan = |table: &str| vec![format!("Scan parquet {table}"), "Filter".to_owned()];
+        (plan.stage[0].operators, plan.stage[1].operators) = (scan("orders"), scan("lines_2025"));
+        let mut made = SyntheticLog::new(2);
+        made.job(0, 0.0, &[(0, 4, &[]), (1, 13, &[]), (2, 2, &[])]);
+        let mut run = made.progress();
+        let tables = ["lines_2025", "parts", "orders"].map(scan);
+        run.stages.iter_mut().zip(tables).for_each(|(stage, operators)| {
+            stage.name = "parquet".to_owned();
+            stage.operators = operators;
+        });
+        let rest = rest_of_run(&run, &plan, None).unwrap();
+        assert_eq!(rest.positions, [Some(2), Some(0), Some(1)]);
+        // folders named by their size or date are the same table
+        run.stages[0].operators = scan("lines_2026");
+        run.stages[0].operators.push("Project".to_owned());
+        assert_eq!(rest_of_run(&run, &plan, None).unwrap().positions, [Some(2), Some(0), Some(1)]);
+    }
+
+    /// The stages before have written 4 MB for each task: tasks take the time of 4 MB, not of the plan's 1 MB.
+    #[test]
+    fn tasks_read_what_the_stages_before_have_written() {
+        let mut plan = plan(&[("work", &[], 1.0, 1.0), ("work", &[0], 1.0, 2.0)]);
+        plan.stage[1].data_mb = Amount { fixed: 0.0, per_mb: 1.0 };
+        plan.stage[1].cold = TaskTime { fixed_s: 1.0, per_mb_s: 2.0, error: 0.1 };
+        let mut made = SyntheticLog::new(2);
+        made.job(0, 0.0, &[(0, 4, &[]), (1, 2, &[0])]);
+        let mut run = made.progress();
+        run.stages[1].task_mb = Some(4.0);
+        let rest = rest_of_run(&run, &plan, None).unwrap();
+        assert_eq!(rest.whole.stages[1].waves[0].mean_s, 9.0);
     }
 
     /// A plan of two jobs; the first ended 3 s ago, and its follower is about to be submitted.

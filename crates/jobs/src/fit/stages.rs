@@ -53,6 +53,7 @@ pub fn fit_stages_alongside(runs: &[ObservedRun], others: &[ObservedRun]) -> Res
         return Err(FitError::NoLog);
     }
     let Alike { runs, notes: partly } = &alike(runs)?;
+    check_inputs(runs)?;
     let told = programs(others).iter().fold(told_by(runs), |told, program| told.and(told_by(program)));
     let sharing = sharing_of(runs, &told);
     let count = runs[0].stages.len();
@@ -85,7 +86,7 @@ pub fn fit_stages_alongside(runs: &[ObservedRun], others: &[ObservedRun]) -> Res
     let plan = rounded(plan);
     let runs = runs.iter().zip(fit.factors.iter().zip(&fit.weights)).map(|(run, (factor, weight))| FittedRun {
         log: run.log.clone(),
-        input_mb: run.input_mb,
+        input_mb: (!run.input_is_relative).then_some(run.input_mb),
         slots: run.executors * run.cores,
         executors: run.executors,
         executor_s: run.executor_s(),
@@ -165,6 +166,7 @@ fn rounded(mut plan: StagePlan) -> StagePlan {
     let mut numbers =
         vec![&mut plan.job.input_mb, &mut plan.job.teardown_s, &mut plan.run.sigma, &mut plan.run.degrees_of_freedom];
     numbers.extend(&mut plan.job.executor_memory_mb);
+    numbers.extend(&mut plan.job.arrivals_s);
     if let Some(sharing) = &mut plan.sharing {
         numbers.extend([&mut sharing.executors_per_host, &mut sharing.slots_per_host, &mut sharing.start_s]);
         for power in [&mut sharing.start, &mut sharing.warm_up, &mut sharing.steady] {
@@ -176,7 +178,7 @@ fn rounded(mut plan: StagePlan) -> StagePlan {
     }
     for run in &mut plan.proof {
         numbers.extend([&mut run.job_s, &mut run.input_mb]);
-        numbers.extend(run.stages_s.iter_mut().chain(&mut run.longest_s));
+        numbers.extend(run.stages_s.iter_mut().chain(&mut run.longest_s).chain(&mut run.arrivals_s));
     }
     for stage in &mut plan.stage {
         numbers.extend([
@@ -219,6 +221,7 @@ fn logged(run: &ObservedRun) -> LoggedRun {
         executors: run.executors,
         cores: run.cores,
         hosts: run.hosts,
+        arrivals_s: run.arrivals_s(),
         partitions: run.partitions,
         gpus_per_executor: gpu_of(run, 0),
         concurrent_gpu_tasks: gpu_of(run, 1),
@@ -255,6 +258,28 @@ fn seen_of(runs: &[ObservedRun]) -> MeasuredRange {
         max_input_mb: inputs().fold(0.0, f64::max),
         min_slots: slots().min().unwrap_or(1),
         max_slots: slots().max().unwrap_or(1),
+    }
+}
+
+/// Refuses runs whose inputs cannot be compared: if a log does not record its input, all must be of one size.
+fn check_inputs(runs: &[ObservedRun]) -> Result<(), FitError> {
+    let complete = || runs.iter().filter(|run| run.is_complete);
+    let Some(unknown) = complete().find(|run| run.input_is_relative) else { return Ok(()) };
+    let of_some = |why: String| FitError::InputOfSome { log: unknown.log.clone(), why };
+    if let Some(known) = complete().find(|run| !run.input_is_relative) {
+        return Err(of_some(format!("{} does", known.log)));
+    }
+    let tasks = |run: &ObservedRun| -> usize {
+        run.stages.iter().filter(|stage| stage.reads_input).map(|stage| stage.tasks.len()).sum()
+    };
+    match complete().find(|run| tasks(run) != tasks(unknown)) {
+        Some(other) => Err(of_some(format!(
+            "its first stages have {} tasks, those of {} {}: the sizes may differ",
+            tasks(unknown),
+            other.log,
+            tasks(other)
+        ))),
+        None => Ok(()),
     }
 }
 
@@ -352,8 +377,10 @@ fn size_of(runs: &[ObservedRun], factors: &[f64]) -> JobSize {
     JobSize {
         name: last.name.clone(),
         input_mb: last.input_mb,
+        input_is_relative: last.input_is_relative,
         executors: last.executors,
         cores: last.cores,
+        arrivals_s: last.arrivals_s(),
         hosts: hosts_of(runs),
         partitions: last.partitions,
         executor_memory_mb: last.memory_mb,
@@ -429,6 +456,7 @@ fn fitted(fit: &Fit<'_>, i: usize, scaling: &Scaling) -> FittedStage {
     let stage = &fit.runs[0].stages[i];
     let spec = StageSpec {
         name: stage.name.clone(),
+        operators: stage.operators.clone(),
         after: stage.after.clone(),
         setup_s: usual_gap(fit.runs, &fit.factors, |run| run.stages[i].setup_s),
         uses_partitions: scaling.partitions,
@@ -534,6 +562,7 @@ mod tests {
             is_complete: true,
             executors_over_time: vec![[0.0, 2.0]],
             input_mb,
+            input_is_relative: false,
             sources: Vec::new(),
             executors: 2,
             cores: 1,

@@ -135,6 +135,11 @@ mod tests {
         assert_eq!((run.executors, run.executor_s()), (2, 22.0));
         // 2.2 of 3
         let told = run.changing_executors().unwrap();
-        assert!(told.contains("2.2 on average, at most 3, 22 s of executors in all; the model has 2"), "{told}");
+        assert!(
+            told.contains(
+                "2.2 on average, at most 3, 22 s of executors in all; in the model, 2 join as in the run and stay, 20 s"
+            ),
+            "{told}"
+        );
     }
 }

@@ -217,6 +217,12 @@ impl PlanOption {
         let whole = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
         let job = &mut plan.job;
         match *self {
+            Self::InputSize(InputSize::Data(_)) if job.input_is_relative => {
+                return Err(self.problem(
+                    "has no meaning for this plan: the log does not record the size of its input",
+                    "give a multiple of the logged run's input, such as `--input-size 3x`, or state the logged size with `--log-input-size`",
+                ));
+            }
             Self::InputSize(size) => {
                 let input_mb = size.of(job.input_mb);
                 if !plan.depends_on_input(input_mb) {

@@ -52,6 +52,7 @@ impl StagePlan {
         if let Some(hosts) = self.job.hosts {
             to.count("hosts", hosts.into(), "hosts", 1, most);
         }
+        check_arrivals(&mut to, &self.job.arrivals_s);
         for (key, what, count) in [
             ("gpus_per_executor", "GPUs", self.job.gpus_per_executor),
             ("concurrent_gpu_tasks", "tasks on a GPU", self.job.concurrent_gpu_tasks),
@@ -103,6 +104,7 @@ impl StagePlan {
             let slots = u64::from(run.executors) * u64::from(run.cores);
             to.count("cores", slots, "cores of all executors", 1, MAX_TASKS.into());
             to.count("hosts", run.hosts.into(), "hosts", 1, MAX_TASKS.into());
+            check_arrivals(to, &run.arrivals_s);
             for (key, times) in [("stages_s", &run.stages_s), ("longest_s", &run.longest_s)] {
                 let (count, stages) = (times.len(), self.stage.len());
                 if count > 0 && count != stages {
@@ -145,6 +147,14 @@ impl StagePlan {
             to.count("min_slots", seen.min_slots.into(), "slots", 1, MAX_TASKS.into());
             to.count("max_slots", seen.max_slots.into(), "slots", 1, MAX_TASKS.into());
         }
+    }
+}
+
+fn check_arrivals(to: &mut Checker, arrivals_s: &[f64]) {
+    to.count("arrivals_s", arrivals_s.len() as u64, "executors", 0, MAX_TASKS.into());
+    arrivals_s.iter().for_each(|time_s| not_negative(to, "arrivals_s", *time_s));
+    if !arrivals_s.is_sorted() {
+        to.add("arrivals_s", "the times at which executors join must ascend");
     }
 }
 

@@ -8,10 +8,12 @@ use crate::stages::plan::SpeculativeCopies;
 use crate::stages::planned::{PlannedJob, PlannedStage, Wave};
 
 /// Converts a planned job, with `tables` for its distributions. Its machines are its hosts, with equal shares of the slots; if tasks share GPUs, its
-/// executors. A copy runs on a different machine than its task, as in Spark: on a single host there are no copies.
+/// executors, and so if executors join during the job. A copy runs on a different machine than its task, as in Spark: on a single host there are no copies.
 pub fn job_of(job: &PlannedJob, tables: &LawTables) -> Job {
     let slots = job.slots.max(1);
-    let machines = match job.gpus {
+    let executors = job.arrivals_s.len() as u32;
+    let mut machines = match job.gpus {
+        None if executors > 0 => vec![Machine::with_slots(slots / executors); executors as usize],
         Some(gpus) => {
             let machine = Machine { permits: Some(gpus.permits), ..Machine::with_slots(slots / gpus.executors) };
             vec![machine; gpus.executors as usize]
@@ -23,6 +25,9 @@ pub fn job_of(job: &PlannedJob, tables: &LawTables) -> Job {
             (0..hosts).map(|host| Machine::with_slots((until(host + 1) - until(host)) as u32)).collect()
         }
     };
+    for (machine, from_s) in machines.iter_mut().zip(&job.arrivals_s) {
+        machine.from_s = *from_s;
+    }
     let group = |wave: &Wave| TaskGroup { tasks: wave.tasks, usual_s: wave.mean_s, size: 1.0 };
     let stage = |stage: &PlannedStage| JobStage {
         after: stage.after.clone(),

@@ -56,10 +56,17 @@ pub struct JobSize {
     pub name: String,
     /// Data read by the job \[MB\], > 0.
     pub input_mb: f64,
+    /// True if the size of the input is not known: `input_mb` and all amounts per MB then count inputs of the logged run, whose size is 1. Default false.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub input_is_relative: bool,
     /// Number of executors, the processes that run tasks, >= 1.
     pub executors: u32,
     /// Tasks that an executor runs at a time, >= 1.
     pub cores: u32,
+    /// Times after the start of the job at which the executors of the logged run joined, in ascending order \[s\], >= 0. Other numbers of executors join
+    /// at the same quantiles of these times. Default none: all executors are there from the start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arrivals_s: Vec<f64>,
     /// Hosts shared by the executors, >= 1. Default: the number that keeps `sharing.executors_per_host`; without `[sharing]`, one for each executor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<u32>,
@@ -187,6 +194,9 @@ pub struct LoggedRun {
     pub cores: u32,
     /// Hosts that the executors shared, >= 1.
     pub hosts: u32,
+    /// Times after the start at which the executors joined, in ascending order \[s\]. Default: all were there from the start.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arrivals_s: Vec<f64>,
     /// Partitions of a shuffle. Default: the number of tasks in the stages that have as many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partitions: Option<u32>,
@@ -258,6 +268,9 @@ pub struct StageSpec {
     /// Name of the stage.
     #[serde(default)]
     pub name: String,
+    /// Operators of its query in the logs; they tell stages of one name apart. Default: not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operators: Vec<String>,
     /// Positions in the plan, from 0, of the stages that must end before this stage starts; each must precede this
     /// stage.
     #[serde(default)]

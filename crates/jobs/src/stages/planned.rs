@@ -1,7 +1,7 @@
 //! A plan at one size: the tasks of each stage, and their mean times.
 
 use crate::mapreduce::{PhaseLaw, SlowTasks, Stragglers};
-use crate::stages::plan::{LoggedRun, MeasuredRange, Sharing, StagePlan, StageSpec};
+use crate::stages::plan::{JobSize, LoggedRun, MeasuredRange, Sharing, StagePlan, StageSpec};
 
 /// Number of tasks of a slot with a separate mean time; later tasks share one mean.
 const RANKS: u32 = 12;
@@ -81,6 +81,8 @@ pub struct PlannedJob {
     pub stages: Vec<PlannedStage>,
     /// Time from the end of the last stage to the end of the job \[s\].
     pub end_s: f64,
+    /// Time after the start at which each executor joins \[s\], in ascending order; empty if all are there from the start.
+    pub arrivals_s: Vec<f64>,
     /// The GPUs that tasks share; none if no task uses one.
     pub gpus: Option<SharedGpus>,
     /// Tasks that take longer than their stage's distribution says.
@@ -105,6 +107,7 @@ impl PlannedJob {
             hosts: plan.hosts(),
             stages,
             end_s: plan.job.teardown_s,
+            arrivals_s: plan.job.arrivals_s(),
             gpus,
             stragglers: plan.stragglers.clone(),
             shared_errors: Vec::new(),
@@ -117,13 +120,17 @@ impl PlannedJob {
     pub fn no_net(&self) -> Option<&'static str> {
         let stragglers =
             "jobs of stages with `[stragglers]` are only simulated task by task: their nets have no stragglers";
-        self.no_copies().or_else(|| self.stragglers.as_ref().map(|_| stragglers))
+        let late = "executors that join during the job are only simulated task by task: nets have all executors from the start";
+        let late = Some(late).filter(|_| !self.arrivals_s.is_empty());
+        self.no_copies().or(late).or_else(|| self.stragglers.as_ref().map(|_| stragglers))
     }
 
     /// Returns the reason why the job has no speculative copies; none if it may have them.
     pub fn no_copies(&self) -> Option<&'static str> {
         let gpus = "tasks that share GPUs are only simulated task by task: nets and speculative copies do not model GPU permits";
-        self.gpus.map(|_| gpus)
+        let late = "executors that join during the job have speculative copies only if each has a host of its own";
+        let share_hosts = (self.hosts as usize) < self.arrivals_s.len();
+        self.gpus.map(|_| gpus).or(Some(late).filter(|_| share_hosts))
     }
 
     /// Returns the mean ratio of a task's time with stragglers to its time without.
@@ -267,6 +274,15 @@ impl Load {
 /// A power with at least this error is assumed, not estimated from runs.
 const ASSUMED_ERROR: f64 = 0.45;
 
+impl JobSize {
+    /// Returns the time at which each executor joins \[s\]: the quantiles of the logged times; empty if all are there from the start.
+    fn arrivals_s(&self) -> Vec<f64> {
+        let (logged, count) = (self.arrivals_s.len(), self.executors as usize);
+        let joins = |k: usize| self.arrivals_s[(k * logged).div_ceil(count).max(1) - 1];
+        if logged == 0 { Vec::new() } else { (1..=count).map(joins).collect() }
+    }
+}
+
 impl StagePlan {
     /// Returns the plan at the size, on the cluster and with the policy of a run, without anything that the user added to the plan.
     #[must_use]
@@ -276,6 +292,7 @@ impl StagePlan {
         plan.job.executors = run.executors;
         plan.job.cores = run.cores;
         plan.job.hosts = Some(run.hosts);
+        plan.job.arrivals_s.clone_from(&run.arrivals_s);
         plan.job.partitions = run.partitions;
         (plan.job.gpus_per_executor, plan.job.concurrent_gpu_tasks) = (run.gpus_per_executor, run.concurrent_gpu_tasks);
         plan.job.deadline_s = None;

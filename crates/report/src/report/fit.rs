@@ -151,10 +151,11 @@ impl FitReport {
             pieces.push(".".into());
         }
         let freedom = plain(self.run_freedom);
-        if let Some((i, run)) = self.runs.iter().enumerate().find(|(_, run)| run.sources_mb.len() > 1) {
+        let summed = self.runs.iter().enumerate().find(|(_, run)| run.sources_mb.len() > 1);
+        if let Some((i, run, input_mb)) = summed.and_then(|(i, run)| Some((i, run, run.input_mb?))) {
             let number = |key: String, mb: f64| Number::new(key, mb, "MB").rounded(0.05);
             pieces.push(" The input, ".into());
-            pieces.push(number(format!("/runs/{i}/input_mb"), run.input_mb).into());
+            pieces.push(number(format!("/runs/{i}/input_mb"), input_mb).into());
             pieces.push(" in the first log that records it, is the sum of ".into());
             for (k, mb) in run.sources_mb.iter().enumerate() {
                 pieces.push(if k == 0 { "" } else { " and " }.to_owned().into());
@@ -249,7 +250,7 @@ impl FitReport {
             let count = |key: &str, value: u64| Number::count(format!("/runs/{i}/{key}"), value);
             table.rows.push(vec![
                 run.log.clone().into(),
-                number("input_mb", run.input_mb, "MB", 0.1).into(),
+                run.input_mb.map(|input_mb| number("input_mb", input_mb, "MB", 0.1)).into(),
                 count("executors", run.executors.into()).into(),
                 count("hosts", run.hosts.into()).into(),
                 count("tasks", run.tasks as u64).into(),

@@ -219,7 +219,10 @@ impl Report for RemainingReport {
             title: self.name.clone(),
             question: match self.basis {
                 RemainingBasis::Plan => format!("Prediction of when the run ends, made {elapsed}."),
-                RemainingBasis::RunItself => format!("Prediction of when the running jobs end, made {elapsed}."),
+                RemainingBasis::RunItself => format!(
+                    "Only the end of {} is predicted, {elapsed}: later jobs of the program are not known.",
+                    self.jobs()
+                ),
                 RemainingBasis::Ended => "End of the run.".to_owned(),
             },
             answer: self.answer(),
@@ -269,6 +272,14 @@ impl RemainingReport {
         json_line(Self::KIND, self)
     }
 
+    /// Returns the running jobs in words.
+    fn jobs(&self) -> String {
+        match &self.jobs_running[..] {
+            [job] => format!("job {job}"),
+            _ => "the running jobs".to_owned(),
+        }
+    }
+
     fn answer(&self) -> Paragraph {
         if let Some(job_s) = self.job_s {
             return vec![
@@ -285,9 +296,8 @@ impl RemainingReport {
         let mut paragraph = Paragraph::default();
         paragraph.say(Topic::OwnRun, warning(&self.own_run));
         let mut answer: Vec<Piece> = Vec::new();
-        let of = match (self.basis, &self.jobs_running[..]) {
-            (RemainingBasis::RunItself, [job]) => format!(" of job {job}, without the later jobs of the program"),
-            (RemainingBasis::RunItself, _) => " of the running jobs, without the later jobs of the program".to_owned(),
+        let of = match self.basis {
+            RemainingBasis::RunItself => format!(" of {}", self.jobs()),
             _ => String::new(),
         };
         answer.extend([

@@ -96,8 +96,11 @@ fn speculation_section(comparison: &Comparison) -> Option<SpeculationSection> {
 pub struct StagesReport {
     /// The job.
     pub name: String,
-    /// Data that the job reads \[MB\].
-    pub input_mb: f64,
+    /// Data that the job reads \[MB\]; none if the logs do not record the size of the input.
+    pub input_mb: Option<f64>,
+    /// Data that the job reads, as a multiple of the logged run's, if the logs do not record its size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input_times: Option<f64>,
     /// Executors.
     pub executors: u32,
     /// Tasks that an executor runs at a time.
@@ -178,7 +181,8 @@ pub fn stages_report(plan: &StagePlan, found: &StagesEstimate, level: f64) -> St
     };
     StagesReport {
         name: plan.job.name.clone(),
-        input_mb: plan.job.input_mb,
+        input_mb: (!plan.job.input_is_relative).then_some(plan.job.input_mb),
+        input_times: plan.job.input_is_relative.then_some(plan.job.input_mb),
         executors: plan.job.executors,
         cores: plan.job.cores,
         partitions: plan.job.partitions,
@@ -227,6 +231,18 @@ fn single_runs(section: &SpeculationSection, plan: &StagePlan) -> [f64; 2] {
     [section.change_s.value - half, section.change_s.value + half]
 }
 
+impl StagesReport {
+    /// Returns the size of the input in words.
+    fn input(&self) -> String {
+        let two_digits = |value: f64| plain((value * 100.0).round() / 100.0);
+        match (self.input_mb, self.input_times) {
+            (Some(mb), _) => format!("{} MB of input", two_digits(mb)),
+            (None, Some(1.0)) | (None, None) => "the input of the logged run".to_owned(),
+            (None, Some(times)) => format!("{} times the input of the logged run", two_digits(times)),
+        }
+    }
+}
+
 impl Report for StagesReport {
     const KIND: &'static str = "estimate_stages";
 
@@ -236,8 +252,8 @@ impl Report for StagesReport {
             kind: "estimate of a job of stages",
             title: self.name.clone(),
             question: format!(
-                "Time of a run with {} MB of input on {} with {} each ({}).",
-                plain((self.input_mb * 100.0).round() / 100.0),
+                "Time of a run with {} on {} with {} each ({}).",
+                self.input(),
                 counted(self.executors, "executor"),
                 counted(self.cores, "core"),
                 counted(u64::from(self.executors) * u64::from(self.cores), "slot")

@@ -113,6 +113,9 @@ fn of_tasks(plan: &StagePlan) -> Vec<Trial<StagePlan>> {
         });
         add("executors that already run when the job starts", ready);
     }
+    if !plan.job.arrivals_s.is_empty() {
+        add("all executors from the start of the job", changed(plan, |plan| plan.job.arrivals_s.clear()));
+    }
     let is_cold = |stage: &crate::stages::StageSpec| stage.cold != stage.warm || stage.warming > 0.0;
     if plan.stage.iter().any(is_cold) {
         let warm = changed(plan, |plan| {

@@ -182,12 +182,7 @@ impl LogFit {
     ///
     /// A log without the data of a fit.
     pub fn add_alongside(&mut self, trace: &JobTrace) -> Result<(), LogFitError> {
-        // the size of the input does not matter here
-        let known = observe(trace, None).or_else(|error| match error {
-            FitError::NoInput { .. } => observe(trace, Some(1.0)),
-            error => Err(error),
-        });
-        self.others.push(known?);
+        self.others.push(observe(trace, None)?);
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use crate::estimate::{Measured, clopper_pearson, quantile_of_sorted};
 use crate::fit::{RestOfRun, RunProgress, rest_by_itself, rest_of_run};
 use crate::job_time::{OwnRun, own_run};
 use crate::mapreduce::LawTables;
-use crate::plan::JobPlan;
+use crate::plan::{InputSize, JobPlan};
 use crate::remaining::pace::RunPace;
 use crate::rng::split;
 use crate::run::{ResumedRuns, RunMemory, StageRun};
@@ -35,8 +35,8 @@ pub struct RemainingSettings {
     /// Settings of the run. The number of replications is 10 million divided by the number of tasks, but at least 100 and at most
     /// 2,000, unless it is given.
     pub run: RunSettings,
-    /// Input size of the run \[MB\]; none to infer it from the tasks in the log. Default none.
-    pub input_mb: Option<f64>,
+    /// Input size of the run; none to infer it from the tasks in the log. Default none.
+    pub input: Option<InputSize>,
 }
 
 /// Scope of the remaining time, and the data that it is based on.
@@ -147,7 +147,7 @@ pub fn remaining(
     }
     let (rest, basis) = match plan {
         None if progress.jobs_running.is_empty() && progress.jobs_ended > 0 => return Err(StudyError::BetweenJobs),
-        Some(plan) => (rest_of_run(&progress, plan, settings.input_mb)?, Basis::Plan),
+        Some(plan) => (rest_of_run(&progress, plan, settings.input)?, Basis::Plan),
         None => (rest_by_itself(&progress).ok_or(StudyError::TooEarly)?, Basis::RunItself),
     };
     let own_run = match plan {
@@ -270,10 +270,6 @@ fn stages(progress: &RunProgress, rest: &RestOfRun, runs: &[StageRun], miss: Opt
 
 fn notes(progress: &RunProgress, rest: &RestOfRun, pace: &RunPace, basis: Basis) -> Vec<String> {
     let mut notes = Vec::new();
-    if basis == Basis::RunItself {
-        let jobs = progress.jobs_running.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-        notes.push(format!("this is the time to the end of job {jobs}; later jobs of the program are not included"));
-    }
     if progress.elapsed_s.is_none() {
         notes.push("no job has been submitted yet; times count from the submission of the first job".to_owned());
     }
