@@ -194,6 +194,21 @@ fn a_run_with_dynamic_allocation_is_reproduced_with_its_executors() {
     assert!((number(run, "/model_s") / number(run, "/logged_s") - 1.0).abs() < 0.05, "{run}");
 }
 
+/// Two tasks ran again because their output was lost, which a replay does not do: it takes 6 s for the logged 10 s, and gives no advice, although some
+/// policies are 0.24 s shorter in it.
+#[test]
+fn a_replay_that_misses_its_run_gives_no_advice() {
+    let found = json(&["whatif", "tests/data/jobs3/resubmitted.log.gz", "--json"]);
+    assert_eq!(found["own_run"]["verdict"], "not_reproduced");
+    assert!(
+        found["advice"].as_str().unwrap().starts_with("none: the replay does NOT reproduce this run"),
+        "{}",
+        found["advice"]
+    );
+    let run = &found["own_run"]["runs"][0];
+    assert!((number(run, "/logged_s") - 10.0).abs() < 1e-3 && (number(run, "/model_s") - 6.0).abs() < 1e-3, "{run}");
+}
+
 /// The eight slow tasks of each stage write 10 MB, all others 100 bytes: a copy has the same work.
 #[test]
 fn copies_of_tasks_with_more_output_are_no_advice() {

@@ -52,6 +52,9 @@ pub struct DiagnosisReport {
     /// Time of the job in the log, and by the schedule that gains are computed with; none for several applications.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replayed: Option<ReplayedTime>,
+    /// Time in which no task ran because a stream waited for its next trigger \[s\]; absent for a job without triggers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trigger_s: Option<f64>,
     /// The cost of executors that had just started; absent without a cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<WarmUp>,
@@ -67,12 +70,6 @@ pub fn diagnosis_report(trace: Option<&JobTrace>, said: InputFindings, mut cause
     missing.extend(missing_features(&stages));
     if causes.too_small > 0 {
         missing.push(format!("{} stages have fewer than 3 successful tasks, too few to compare", causes.too_small));
-    }
-    if causes.trigger_s > 0.0 {
-        missing.push(format!(
-            "the stream waited {:.1} s for its triggers, which no cause explains and no advice shortens",
-            causes.trigger_s
-        ));
     }
     missing.extend(causes.cpu_share.map(|share| {
         format!(
@@ -91,6 +88,7 @@ pub fn diagnosis_report(trace: Option<&JobTrace>, said: InputFindings, mut cause
         stages,
         advice: causes.advice(),
         warm_up: causes.warm_up(),
+        trigger_s: Some(causes.trigger_s).filter(|trigger_s| *trigger_s > 0.0),
         replayed: causes.replayed(),
         findings: causes.findings,
     }

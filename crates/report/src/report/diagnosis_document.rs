@@ -53,13 +53,38 @@ impl Report for DiagnosisReport {
 }
 
 impl DiagnosisReport {
-    /// Returns the number of stragglers, the number with a cause, and the most costly cause.
+    /// Returns the first paragraph: waits that cost nothing, stragglers, and the most costly cause.
     fn answer(&self) -> Vec<Piece> {
-        if !self.compared {
-            return vec![
+        let mut pieces = self.triggers();
+        if self.compared {
+            pieces.extend(self.stragglers());
+        } else {
+            pieces.push(
                 "There was nothing to compare, so there are no findings. The missing inputs are listed below.".into(),
-            ];
+            );
         }
+        pieces
+    }
+
+    /// Returns the time in which a stream waited for its triggers; nothing for another job.
+    fn triggers(&self) -> Vec<Piece> {
+        let Some(trigger_s) = self.trigger_s else { return Vec::new() };
+        let logged = self.replayed.map_or_else(Vec::new, |replayed| {
+            vec![" of its ".into(), time("/replayed/logged_s".to_owned(), replayed.logged_s, "s", false).into()]
+        });
+        let waited = [
+            "The stream waited for its triggers during ".into(),
+            time("/trigger_s".to_owned(), trigger_s, "s", false).into(),
+        ];
+        waited
+            .into_iter()
+            .chain(logged)
+            .chain([", which costs nothing: each batch had ended before. ".into()])
+            .collect()
+    }
+
+    /// Returns the number of stragglers, the number with a cause, and the most costly cause.
+    fn stragglers(&self) -> Vec<Piece> {
         let slow: Vec<&DiagnosedStageRow> = self.stages.iter().filter(|stage| stage.stragglers > 0).collect();
         let sum = |part: fn(&DiagnosedStageRow) -> u64| {
             slow.iter().fold(0, |sum: u64, stage| sum.saturating_add(part(stage)))
@@ -460,6 +485,7 @@ mod tests {
             findings: Vec::new(),
             advice: vec![advice],
             replayed: Some(ReplayedTime { logged_s: 100.0, replayed_s: 100.0 }),
+            trigger_s: None,
             warm_up: Some(warm_up),
         }
     }
