@@ -51,7 +51,7 @@ impl Input {
         match &self.given {
             Given::File => FileKind::of(&self.path),
             Given::Net(_) => Some(FileKind::Net),
-            Given::Plan(text) => FileKind::of_text(text.as_bytes()),
+            Given::Plan(text) => FileKind::of_bytes(text.as_bytes()),
         }
     }
 

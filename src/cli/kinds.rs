@@ -30,7 +30,7 @@ impl Uses for FileKind {
             Self::Log(_) => Some(Compared::Logs),
             Self::Result => Some(Compared::Results),
             Self::JobPlan | Self::SweepPlan | Self::OptimizePlan => Some(Compared::Plans),
-            Self::Net | Self::HadoopConf | Self::Samples | Self::SystemCalls => None,
+            Self::Net | Self::HadoopConf | Self::Samples | Self::SystemCalls | Self::Progress => None,
         }
     }
 
@@ -45,7 +45,8 @@ impl Uses for FileKind {
             | Self::OptimizePlan
             | Self::Result
             | Self::Samples
-            | Self::SystemCalls => false,
+            | Self::SystemCalls
+            | Self::Progress => false,
         }
     }
 
@@ -72,6 +73,7 @@ impl Uses for FileKind {
             Self::Result => known("a result of tailspn", "`report` or `compare`"),
             Self::Samples => known("samples of sysstat", "`diagnose`, with the log of the job"),
             Self::SystemCalls => known("an strace log", "`syscalls diagnose` or `diagnose`"),
+            Self::Progress => known("progress reports of tasks", "`watch` or `diagnose`"),
         }
     }
 }
@@ -137,8 +139,11 @@ fn inputs(command: &Command) -> Option<Inputs> {
             )
         }
         Command::Trace(args) => ("trace", log, files(&mut std::iter::once(&args.log))),
-        // a file that is not a log may hold progress reports, which have no kind
-        Command::Detectors(args) => ("detectors", log, files(&mut args.on.iter().chain(&args.usual))),
+        Command::Detectors(args) => (
+            "detectors",
+            |kind| matches!(kind, FileKind::Log(_) | FileKind::Progress),
+            files(&mut args.on.iter().chain(&args.usual)),
+        ),
         Command::Compare(args) => ("compare", |kind| kind.compared().is_some(), files(&mut args.files())),
         _ => return None,
     })
