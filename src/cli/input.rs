@@ -55,6 +55,11 @@ impl Input {
         }
     }
 
+    /// Returns true for a log. A folder counts as a log: its reader has the best message for other folders.
+    pub(crate) fn is_log(&self) -> bool {
+        self.is_dir() || self.kind().is_some_and(FileKind::is_log)
+    }
+
     /// Returns the folder to which file names in a plan are relative.
     pub(crate) fn folder(&self) -> &Path {
         match self.given {

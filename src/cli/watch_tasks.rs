@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Instant;
 
 use tailspn::diagnose::long_tail::{
-    Agent, AgentSettings, Boundary, History, Model, Oddities, Oddity, ProgressFeed, ProgressRecord,
-    Recording, StragglerFlag,
+    Agent, AgentSettings, Boundary, History, Model, Oddities, Oddity, ProgressFeed, ProgressRecord, Recording,
+    StragglerFlag,
 };
 use tailspn::report::{Answer, Report as _, WatchReport, progress_model_report, straggler_json, straggler_line};
 use tailspn::subject::FileKind;
@@ -17,13 +17,11 @@ use crate::cli::args::{PrintArgs, RuleChoice, WatchArgs};
 use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::files::{may_write, write_file};
+use crate::cli::logs::{load, load_stream};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::plan::PlanText;
-use crate::cli::report_source::{
-    Chunk, ReportSource, Rest, history_of, read_reports, stdin_unpacked, unreadable,
-};
-use crate::cli::trace::{load, load_stream};
+use crate::cli::report_source::{Chunk, ReportSource, Rest, history_of, read_reports, stdin_unpacked, unreadable};
 use crate::cli::watch::{Progress, catch_interrupt};
 use tailspn::explain::reason;
 

@@ -213,6 +213,7 @@ pub use syscalls_svg::syscalls_svg;
 pub use times_plot::two_times_svg;
 pub use trace::trace_report;
 pub use trace_csv::trace_csv;
+pub use trace_document::trace_pictures;
 pub use trace_rows::{
     AmountRow, ApplicationRow, BoundsRow, CopiesRow, GpuRow, LaneRow, NodeRow, OutcomeRow, StageRow, StragglerRow,
     TimelineRow, TraceJobRow, TraceReport, WarningRow,
