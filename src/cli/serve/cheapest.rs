@@ -40,7 +40,7 @@ struct Running {
 /// A plan with a deadline, and a price such as `0.40/node-hour`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Question {
+struct CheapestRequest {
     plan: String,
     #[serde(default)]
     price: String,
@@ -63,7 +63,7 @@ impl Search {
     }
 
     /// Starts a search, unless one is running.
-    fn start(self: &Arc<Self>, question: Question) -> Result<(), Refusal> {
+    fn start(self: &Arc<Self>, question: CheapestRequest) -> Result<(), Refusal> {
         let call = Call::new(false);
         {
             let mut state = self.state();
@@ -108,7 +108,7 @@ impl Search {
 }
 
 /// Runs the search and returns the answer. Only a plan that reproduces its own runs gives one.
-fn found(call: &Call, question: &Question) -> Result<Shown, Refusal> {
+fn found(call: &Call, question: &CheapestRequest) -> Result<Shown, Refusal> {
     let refused = |error: StudyError| Refusal::of(&error);
     let price = Some(question.price.trim()).filter(|price| !price.is_empty()).map(str::parse::<Price>);
     let price = price.transpose().map_err(|error| Refusal::unanswerable(format!("price: {error}")))?;

@@ -184,7 +184,7 @@ pub use optimize::{optimize_report, sizing_report};
 pub use picture::{Mark, histogram_text};
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
-pub use rare::{LevelRow, RareReport, RareSettings};
+pub use rare::{LevelRow, RareReport};
 #[cfg(feature = "schema")]
 pub use read::RESULT_SCHEMAS;
 pub use read::{AnyReport, KINDS, PageResult, ReadError, page, read_json};
