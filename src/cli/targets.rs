@@ -2,7 +2,7 @@
 
 use tailspn::ask::net::NetAnswer;
 use tailspn::net::Net;
-use tailspn::report::{count, plain};
+use tailspn::report::count;
 use tailspn::sim::{Goal, NoQuantity, Precision, Quantity, Question, Run, Target};
 
 use crate::cli::args::{QuestionArgs, SimulateArgs};
@@ -46,18 +46,10 @@ impl Wanted {
             } else {
                 String::new()
             };
-            let asked = self.asked();
+            let asked = self.target.precision;
             return Some(format!("note: after {effort}, `{name}` has not reached a precision of {asked}{factor}"));
         }
         never_varied.then(|| format!("note: `{name}` was the same in all {effort}; rare values may have been missed"))
-    }
-
-    /// Returns the requested error as text.
-    fn asked(&self) -> String {
-        match self.target.precision {
-            Precision::Relative(share) => format!("{}%", plain(share * 100.0)),
-            Precision::Absolute(width) => plain(width),
-        }
     }
 }
 

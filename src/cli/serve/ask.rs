@@ -24,8 +24,9 @@ use crate::cli::values;
 
 /// Wall time of an answer.
 pub(crate) const MAX_TIME: Duration = Duration::from_secs(30);
-/// Memory of an answer \[bytes\]. Several requests may be answered at the same time.
-pub(crate) const MAX_MEMORY: u64 = 1 << 30;
+/// Memory of the states of an answer, and of its other numbers \[bytes\]: together below 2 GB, since several requests may be
+/// answered at the same time.
+pub(crate) const MAX_MEMORY: u64 = 768 << 20;
 /// Maximum memory of a place or a transition in a row of the search for invariants \[bytes\]: a number and its position, with room for
 /// as many again.
 const BYTES_OF_A_NODE: u64 = 64;

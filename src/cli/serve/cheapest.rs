@@ -12,13 +12,14 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
 use tailspn::StudyError;
-use tailspn::ask::Proof;
+use tailspn::ask::{Proof, RunSettings};
 use tailspn::optimize::{Price, Sizing};
 use tailspn::plan::JobPlan;
 use tailspn::report::Answer;
 use tailspn::watch::Watch as _;
 
 use crate::cli::call::Call;
+use crate::cli::serve::ask::MAX_MEMORY;
 use crate::cli::serve::reply::{Refusal, Reply, Shown, json, parsed};
 
 /// Maximum time between two requests of a page for the progress of its search.
@@ -115,7 +116,7 @@ fn found(call: &Call, question: &CheapestRequest) -> Result<Shown, Refusal> {
     let plan = JobPlan::from_toml(&question.plan).map_err(|error| Refusal::unanswerable(error.to_string()))?;
     let own_run = Proof::of_advice(false).check(&plan, call).map_err(refused)?;
     let mut sizing = Sizing::new(plan, price).map_err(refused)?;
-    sizing.run.seed = question.seed;
+    sizing.run = RunSettings { seed: question.seed, max_memory: Some(MAX_MEMORY), ..sizing.run };
     call.counts("replications of this size");
     let found = sizing.run(call).map_err(refused)?;
     let mut answer = Answer::of_sizing(&found, Some(own_run));

@@ -74,7 +74,7 @@ pub enum SimulationError {
     /// A relative error of the mean time was requested, but no replication reaches the goal. Request a number of
     /// replications instead.
     #[error(
-        "none of the first {} replications reached {goal}, so the mean time to it cannot be estimated",
+        "none of the first {} replications reached {goal}, so the mean time to it cannot be estimated with an error of {precision}",
         count(u128::from(*replications))
     )]
     Unreached {
@@ -82,6 +82,8 @@ pub enum SimulationError {
         replications: u64,
         /// The goal.
         goal: String,
+        /// The requested precision of the mean time.
+        precision: Precision,
     },
 }
 
@@ -383,8 +385,10 @@ impl<'a> Simulation<'a> {
         if !limit_firings(&prepared.program, &mut prepared.question, &ensemble, PATIENCE, watch)? {
             return Err(SimulationError::Endless { firings: PATIENCE, goal: question.words() });
         }
-        if !reaches_goal(&prepared.program, &prepared.question, &ensemble, watch)? {
-            return Err(SimulationError::Unreached { replications: SEARCH[1], goal: question.words() });
+        if let Some(precision) = ensemble.precision_of_time()
+            && !reaches_goal(&prepared.program, &prepared.question, &ensemble, watch)?
+        {
+            return Err(SimulationError::Unreached { replications: SEARCH[1], goal: question.words(), precision });
         }
         let run = prepared.unfold(run(&prepared.program, &prepared.question, &ensemble, watch)?);
         question.max_firings = prepared.question.max_firings;

@@ -21,7 +21,7 @@ pub struct TransientSettings<'a> {
     pub error: f64,
     /// Maximum number of jumps of the uniformised chain. Default 20,000,000.
     pub jumps: u64,
-    /// Maximum number of bytes of what is kept for all times: probabilities and weights of jumps. Default 6 GiB.
+    /// Maximum number of bytes of the numbers that are kept for all times: probabilities and weights of jumps. Default 6 GiB.
     pub bytes: u64,
     /// Source of stop requests. Default none.
     pub watch: &'a dyn Watch,
@@ -81,7 +81,7 @@ pub enum TransientError {
         /// Maximum number of jumps allowed.
         limit: u64,
     },
-    /// What is kept for all times needs too much memory. Fewer or shorter times are possible.
+    /// The numbers that are kept for all times need too much memory. Fewer or shorter times are possible.
     #[error("{times} times need about {} MiB of memory, more than {} MiB: ask for fewer or shorter times", needed >> 20, limit >> 20)]
     TooManyTimes {
         /// Number of times.

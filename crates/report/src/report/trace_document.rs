@@ -488,7 +488,7 @@ fn size(bytes: f64) -> String {
     format!("{value:.digits$} {}", UNITS[unit])
 }
 
-/// Returns the pictures of a trace. The timeline has a text for each attempt, unlike that of the page.
+/// Returns the pictures of a trace. The timeline has a text for each attempt; the timeline of the page has none.
 ///
 /// # Errors
 ///
