@@ -67,6 +67,6 @@ fn write(trace: &JobTrace, usual: &Usual, args: &TraceArgs) -> Result<(), Failur
     if args.plots.plots.is_none() {
         return Ok(());
     }
-    let all = trace_pictures(trace, usual).map_err(Failure::internal)?;
+    let all = trace_pictures(&trace_report(trace, usual), trace, usual).map_err(Failure::internal)?;
     draw(&all, &args.plots, args.force)
 }

@@ -213,12 +213,11 @@ pub use syscalls_svg::syscalls_svg;
 pub use times_plot::two_times_svg;
 pub use trace::trace_report;
 pub use trace_csv::trace_csv;
-pub use trace_document::trace_pictures;
 pub use trace_rows::{
     AmountRow, ApplicationRow, BoundsRow, CopiesRow, GpuRow, LaneRow, NodeRow, OutcomeRow, StageRow, StragglerRow,
     TimelineRow, TraceJobRow, TraceReport, WarningRow,
 };
-pub use trace_timeline::trace_svg;
+pub use trace_timeline::{trace_pictures, trace_svg};
 pub use whatif::{
     ChangeRow, DetectorRow, DetectorsReport, MetricRow, NetRow, PolicyRow, TailRow, WhatIfReport, detectors_report,
     what_if_report,

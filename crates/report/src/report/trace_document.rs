@@ -6,13 +6,10 @@ use crate::document::parts::{MOST as MOST_ROWS, cut, files};
 use crate::document::{Block, Cell, Column, Document, Figure, Number, Piece, Report, Show, Table};
 use crate::estimate::Measured;
 use crate::report::bar_rows::BarRow;
-use crate::report::drawing::{Picture, PlotError};
 use crate::report::number::{count, counted};
-use crate::report::trace::trace_report;
 use crate::report::trace_rows::{ApplicationRow, BoundsRow, StageRow, StragglerRow, TimelineRow, TraceReport};
-use crate::report::trace_timeline::trace_svg;
-use crate::trace::analysis::{self, Usual};
-use crate::trace::{JobTrace, utc_text};
+use crate::trace::analysis;
+use crate::trace::utc_text;
 
 /// GiB per byte.
 const GIB: f64 = 1.0 / 1_073_741_824.0;
@@ -486,19 +483,6 @@ fn size(bytes: f64) -> String {
     }
     let digits = usize::from(unit > 0 && value < 100.0);
     format!("{value:.digits$} {}", UNITS[unit])
-}
-
-/// Returns the pictures of a trace. The timeline has a text for each attempt; the timeline of the page has none.
-///
-/// # Errors
-///
-/// [`PlotError`], which no report of this crate causes.
-pub fn trace_pictures(trace: &JobTrace, usual: &Usual) -> Result<Vec<Picture>, PlotError> {
-    let mut all = trace_report(trace, usual).document().pictures()?;
-    let svg = trace_svg(trace, usual);
-    all.retain(|picture| picture.name != "timeline");
-    all.push(Picture { name: "timeline".into(), wide: svg.clone(), narrow: svg });
-    Ok(all)
 }
 
 #[cfg(test)]
