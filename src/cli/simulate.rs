@@ -45,11 +45,13 @@ impl Ask for SimulateArgs {
         if terminal.share().is_part() {
             return Err(Failure::part());
         }
-        let mut answer = Answer::of_net(&loaded.net, &question, &found, settings.run.level, &watch)?;
-        answer.notes.extend(unmet(&found, &targets, settings.run.level));
-        Ok(Asked::from(answer).writing(|answer, _| match self.samples.as_ref().zip(answer.times_s.as_deref()) {
-            Some((path, times_s)) => write_file(path, samples_text(times_s).as_bytes(), self.force),
-            None => Ok(()),
+        let answer = Answer::of_net(&loaded.net, &question, &found, settings.run.level, &watch)?;
+        let notes = unmet(&found, &targets, settings.run.level).into_iter().chain(answer.notes).collect();
+        Ok(Asked::from(Answer { notes, ..answer }).writing(|answer, _| {
+            match self.samples.as_ref().zip(answer.times_s.as_deref()) {
+                Some((path, times_s)) => write_file(path, samples_text(times_s).as_bytes(), self.force),
+                None => Ok(()),
+            }
         }))
     }
 }
