@@ -17,7 +17,7 @@ const MOST_MIB: u64 = 2048;
 /// Time for a request to take its memory. Then the page leaves, which stops the work.
 const GROWS: Duration = Duration::from_millis(1500);
 
-/// Sends requests one after the other, and leaves those that take long. Each is answered or refused, and the server stays small.
+/// Sends requests one after the other, and leaves a request that takes long. Each request is answered or refused, and the server stays small.
 fn assert_small(server: &Server, requests: impl IntoIterator<Item = (&'static str, Value)>) {
     for (path, body) in requests {
         let status = server.post_for(path, &body, GROWS);
