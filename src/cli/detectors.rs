@@ -16,11 +16,11 @@ use crate::cli::call::interrupted;
 use crate::cli::diagnose_inputs::Inputs;
 use crate::cli::exit::Exit;
 use crate::cli::frame::{Ask, Asked, Form};
+use crate::cli::logs::{load, load_with_warnings};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::plan::PlanText;
 use crate::cli::report_source::{Rest, read_reports};
-use crate::cli::trace::{load, tell_warnings};
 use crate::cli::watch::catch_interrupt;
 
 impl Ask for DetectorsArgs {
@@ -93,8 +93,7 @@ fn one_run(paths: &[PathBuf], args: &DetectorsArgs, terminal: &Terminal) -> Resu
         0 => paths[0].as_path(),
         _ => inputs.log()?.unwrap_or(&paths[0]),
     };
-    let trace = load(log, &ReadOptions::from(&args.limits), terminal)?;
-    tell_warnings(&trace, terminal);
+    let trace = load_with_warnings(log, &ReadOptions::from(&args.limits), terminal)?;
     let mut progress = History::default();
     for path in &inputs.progress {
         progress.extend(reports(path, &trace, args, terminal)?);

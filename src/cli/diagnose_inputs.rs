@@ -5,18 +5,13 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use tailspn::diagnose::long_tail::ProgressReader;
-use tailspn::diagnose::syscalls::{NodeLog, is_strace};
+use tailspn::diagnose::syscalls::NodeLog;
 use tailspn::subject::FileKind;
 use tailspn::trace::is_log;
 
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
-use crate::cli::report_source::read_at_most;
 use tailspn::explain::reason;
-
-/// Number of bytes that are examined to detect progress reports.
-const SNIFFED: u64 = 1 << 16;
 
 /// The inputs, by kind. A new kind of input gets a field here, a line in [`Inputs::known`], and a method in `run`.
 #[derive(Debug, Default)]
@@ -68,7 +63,7 @@ impl Inputs {
     fn known(&mut self, path: &Path) -> bool {
         match FileKind::of(path) {
             Some(FileKind::Samples) => self.samples.push(path.to_owned()),
-            _ if is_progress(path) => self.progress.push(path.to_owned()),
+            Some(FileKind::Progress) => self.progress.push(path.to_owned()),
             Some(FileKind::SystemCalls) => self.calls.push(path.display().to_string()),
             _ => return false,
         }
@@ -79,7 +74,7 @@ impl Inputs {
     fn named_node(&mut self, text: &Path) -> Result<(), Failure> {
         let name = text.display().to_string();
         let log = NodeLog::parse(&name);
-        if is_strace(&log.path) {
+        if FileKind::of(&log.path) == Some(FileKind::SystemCalls) {
             self.calls.push(name);
             return Ok(());
         }
@@ -148,12 +143,6 @@ impl Inputs {
         let names: Vec<String> = self.others.iter().map(|file| file.display().to_string()).collect();
         (!names.is_empty()).then(|| format!("skipped (unrecognised files, or subfolders): {}", names.join(", ")))
     }
-}
-
-/// Returns true if a file holds progress reports, plain or gzipped.
-fn is_progress(path: &Path) -> bool {
-    let head = read_at_most(path, SNIFFED);
-    head.is_ok_and(|(head, _)| ProgressReader::is_meant(&String::from_utf8_lossy(&head)))
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {

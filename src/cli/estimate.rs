@@ -8,7 +8,7 @@ use tailspn::report::Answer;
 use crate::cli::args::EstimateArgs;
 use crate::cli::convert::{export_to, format_of};
 use crate::cli::exit::Exit;
-use crate::cli::fit::{Read, read_inputs};
+use crate::cli::fitted::{Read, read_inputs};
 use crate::cli::frame::{self, Ask, Asked, Form};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
@@ -76,7 +76,7 @@ impl Ask for EstimateArgs {
         let answer = Answer { times_s: Some(job.times_s()), ..Answer::of_job(&job)? };
         let asked = Asked::from(answer);
         Ok(match (&self.export, format) {
-            (Some(path), Some(format)) => asked.writing(move |terminal| {
+            (Some(path), Some(format)) => asked.writing(move |_, terminal| {
                 if job.has_copies() {
                     terminal.tell("note: the net has no speculative copies");
                 }

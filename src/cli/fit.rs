@@ -10,17 +10,15 @@ use tailspn::report::Answer;
 use tailspn::subject::FileKind;
 use tailspn::trace::ReadOptions;
 
-use crate::cli::args::{FitArgs, FittedArgs};
+use crate::cli::args::FitArgs;
 use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::files::write_file;
 use crate::cli::frame::{self, Ask, Asked, Form};
-use crate::cli::input::Input;
-use crate::cli::kinds::is_fitted;
 use crate::cli::load::read_bytes;
+use crate::cli::logs::{all_logs, load_with_warnings};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
-use crate::cli::trace::{all_logs, load, tell_warnings};
 use crate::cli::watch::{Progress, catch_interrupt};
 
 /// Bytes per MB.
@@ -52,50 +50,16 @@ impl Ask for FitArgs {
 
     fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
         let answer = Answer::of_fit(&model(self, terminal)?, self.level).map_err(Failure::internal)?;
-        let plan = answer.plan.clone().unwrap_or_default();
-        let asked = Asked::from(answer);
-        Ok(match self.file() {
-            Some(path) => asked.writing(move |_| write_file(path, plan.as_bytes(), self.force)),
-            None => asked,
-        })
+        Ok(Asked::from(answer).writing(|answer, _| match self.file().zip(answer.plan.as_deref()) {
+            Some((path, plan)) => write_file(path, plan.as_bytes(), self.force),
+            None => Ok(()),
+        }))
     }
 }
 
 /// Returns the plan of the job that was fitted to the logs.
 pub(crate) fn plan_of(args: &FitArgs, terminal: &Terminal) -> Result<JobPlan, Failure> {
     Ok(model(args, terminal)?.plan())
-}
-
-/// The plan of a job, or where it stands.
-pub(crate) enum Read<'i> {
-    /// The plan that was fitted to the logs.
-    Logs(JobPlan),
-    /// A file that is not a log.
-    Plan(&'i Input),
-    /// No file.
-    Nothing,
-}
-
-/// Fits a plan to logs; one file that is not a log is left to the caller.
-pub(crate) fn read_inputs<'i>(
-    inputs: &'i [Input],
-    fitted: &FittedArgs,
-    terminal: &Terminal,
-) -> Result<Read<'i>, Failure> {
-    if inputs.first().is_some_and(is_fitted) {
-        return Ok(Read::Logs(plan_of(&fitted.fit(inputs), terminal)?));
-    }
-    if let [first, _, ..] = inputs {
-        // a file that is not there is no plan
-        read_bytes(first)?;
-        let message = format!("{} files, but the first is not a log", inputs.len());
-        return Err(Failure::helped(Exit::Usage, message, "pass one plan, or the logs of one job"));
-    }
-    if let Some(option) = fitted.only_for_logs() {
-        let message = format!("{option} applies only to logs");
-        return Err(Failure::helped(Exit::Usage, message, "pass the logs of the job instead of a plan"));
-    }
-    Ok(inputs.first().map_or(Read::Nothing, Read::Plan))
 }
 
 /// Reads the logs and fits the model.
@@ -112,9 +76,7 @@ fn model(args: &FitArgs, terminal: &Terminal) -> Result<FittedModel, Failure> {
     let run = RunSettings { level: args.level, ..RunSettings::default() };
     let mut fit = LogFit::new(FitSettings { inputs_mb, jobs: args.job.clone(), run });
     for log in &logs {
-        let trace = log.load(terminal)?;
-        tell_warnings(&trace, terminal);
-        fit.add(&log.name(), trace)?;
+        fit.add(&log.name(), log.load(terminal)?)?;
     }
     if interrupted() {
         return Err(Failure::stopped());
@@ -130,8 +92,7 @@ fn model(args: &FitArgs, terminal: &Terminal) -> Result<FittedModel, Failure> {
     }
     for path in &args.alongside {
         // `--app` refers to the logs of the job
-        let trace = load(path, &ReadOptions { application: None, ..(&args.limits).into() }, terminal)?;
-        tell_warnings(&trace, terminal);
+        let trace = load_with_warnings(path, &ReadOptions { application: None, ..(&args.limits).into() }, terminal)?;
         if interrupted() {
             return Err(Failure::stopped());
         }

@@ -11,7 +11,7 @@ use crate::cli::exit::Exit;
 use crate::cli::files::may_write;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
-use crate::cli::pictures::{draw_document, may_draw};
+use crate::cli::pictures::{draw_document, may_draw, may_write_picture, write_picture};
 
 /// The form of the answer of a command.
 #[derive(Clone, Debug)]
@@ -19,6 +19,8 @@ pub(crate) struct Form<'a> {
     pub(crate) print: &'a PrintArgs,
     /// The folder of pictures; none for a command without pictures.
     pub(crate) plots: Option<&'a PlotArgs>,
+    /// The file of one picture, which the command draws.
+    pub(crate) picture: Option<&'a Path>,
     /// Files that the command writes besides pictures.
     pub(crate) files: Vec<&'a Path>,
     /// True if files may be replaced.
@@ -28,7 +30,7 @@ pub(crate) struct Form<'a> {
 impl<'a> Form<'a> {
     /// Returns the form of an answer that is only printed.
     pub(crate) fn printed(print: &'a PrintArgs) -> Self {
-        Self { print, plots: None, files: Vec::new(), force: false }
+        Self { print, plots: None, picture: None, files: Vec::new(), force: false }
     }
 }
 
@@ -42,12 +44,14 @@ pub(crate) trait Ask {
 }
 
 /// Writes the files that belong to an answer.
-type Write<'a> = Box<dyn FnOnce(&Terminal) -> Result<(), Failure> + 'a>;
+type Write<'a> = Box<dyn FnOnce(&Answer, &Terminal) -> Result<(), Failure> + 'a>;
 
 /// The answer to the question of a command, and what is left to do with it.
 #[must_use]
 pub(crate) struct Asked<'a> {
     pub(crate) answer: Answer,
+    /// The picture of [`Form::picture`] as SVG.
+    picture: Option<String>,
     /// Files besides the pictures.
     write: Option<Write<'a>>,
     /// The reason why the answer is incomplete.
@@ -56,14 +60,19 @@ pub(crate) struct Asked<'a> {
 
 impl From<Answer> for Asked<'_> {
     fn from(answer: Answer) -> Self {
-        Self { answer, write: None, failure: None }
+        Self { answer, picture: None, write: None, failure: None }
     }
 }
 
 impl<'a> Asked<'a> {
     /// Adds files that are written after the answer is printed.
-    pub(crate) fn writing(self, write: impl FnOnce(&Terminal) -> Result<(), Failure> + 'a) -> Self {
+    pub(crate) fn writing(self, write: impl FnOnce(&Answer, &Terminal) -> Result<(), Failure> + 'a) -> Self {
         Self { write: Some(Box::new(write)), ..self }
+    }
+
+    /// Adds the picture of [`Form::picture`].
+    pub(crate) fn drawing(self, picture: Option<String>) -> Self {
+        Self { picture, ..self }
     }
 
     /// Adds the reason why the answer is incomplete.
@@ -78,14 +87,19 @@ pub(crate) fn run(command: &dyn Ask, terminal: &Terminal) -> Result<Exit, Failur
     if let Some(plots) = form.plots {
         may_draw(plots, form.force)?;
     }
+    form.picture.map_or(Ok(()), |path| may_write_picture(path, form.force))?;
     form.files.iter().try_for_each(|path| may_write(path, form.force))?;
-    let Asked { answer, write, failure } = command.ask(terminal)?;
+    let Asked { answer, picture, write, failure } = command.ask(terminal)?;
     terminal.show(&answer, form.print)?;
     let written = match (failure, write) {
         (Some(failure), _) => Err(failure),
-        (None, Some(write)) => write(terminal),
+        (None, Some(write)) => write(&answer, terminal),
         (None, None) => Ok(()),
     };
+    let written = written.and_then(|()| match form.picture.zip(picture) {
+        Some((path, picture)) => write_picture(path, &picture, form.force),
+        None => Ok(()),
+    });
     let drawn = match form.plots.filter(|_| written.is_ok()) {
         Some(plots) => draw_document(&answer.document(), plots, form.force, terminal),
         None => Ok(()),

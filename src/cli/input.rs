@@ -51,8 +51,13 @@ impl Input {
         match &self.given {
             Given::File => FileKind::of(&self.path),
             Given::Net(_) => Some(FileKind::Net),
-            Given::Plan(text) => FileKind::of_text(text.as_bytes()),
+            Given::Plan(text) => FileKind::of_bytes(text.as_bytes()),
         }
+    }
+
+    /// Returns true for a log. A folder counts as a log: its reader has the best message for other folders.
+    pub(crate) fn is_log(&self) -> bool {
+        self.is_dir() || self.kind().is_some_and(FileKind::is_log)
     }
 
     /// Returns the folder to which file names in a plan are relative.

@@ -1,7 +1,7 @@
 //! The commands that accept each kind of file, so that a valid file of the wrong kind is reported differently
 //! from a damaged file.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use tailspn::compare::Compared;
 use tailspn::subject::FileKind;
@@ -10,6 +10,7 @@ use tailspn::trace::Format as LogFormat;
 use crate::cli::args::Command;
 use crate::cli::exit::Exit;
 use crate::cli::input::Input;
+use crate::cli::load::unreadable;
 use crate::cli::notes::{Failure, Note};
 
 /// The commands that use a kind of file.
@@ -30,7 +31,7 @@ impl Uses for FileKind {
             Self::Log(_) => Some(Compared::Logs),
             Self::Result => Some(Compared::Results),
             Self::JobPlan | Self::SweepPlan | Self::OptimizePlan => Some(Compared::Plans),
-            Self::Net | Self::HadoopConf | Self::Samples | Self::SystemCalls => None,
+            Self::Net | Self::HadoopConf | Self::Samples | Self::SystemCalls | Self::Progress => None,
         }
     }
 
@@ -45,7 +46,8 @@ impl Uses for FileKind {
             | Self::OptimizePlan
             | Self::Result
             | Self::Samples
-            | Self::SystemCalls => false,
+            | Self::SystemCalls
+            | Self::Progress => false,
         }
     }
 
@@ -72,14 +74,38 @@ impl Uses for FileKind {
             Self::Result => known("a result of tailspn", "`report` or `compare`"),
             Self::Samples => known("samples of sysstat", "`diagnose`, with the log of the job"),
             Self::SystemCalls => known("an strace log", "`syscalls diagnose` or `diagnose`"),
+            Self::Progress => known("progress reports of tasks", "`watch` or `diagnose`"),
         }
     }
 }
 
-/// Returns the kind of a file for `compare`, also as text; `None` for a file that `compare` does not accept.
-pub(crate) fn compared(path: &Path) -> Option<(Compared, String)> {
-    let kind = FileKind::of(path)?;
-    Some((kind.compared()?, kind.text().0))
+/// Returns the kind of the files of `compare`, which must be the same for all.
+pub(crate) fn compared<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<Compared, Failure> {
+    let mut first: Option<(Compared, String, &PathBuf)> = None;
+    for path in paths {
+        // a missing file must not be reported as a file of the wrong kind
+        std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
+        let Some((kind, text)) = FileKind::of(path).and_then(|kind| Some((kind.compared()?, kind.text().0))) else {
+            return Err(Failure::helped(
+                Exit::Model,
+                format!("`{}` is not a log, a result or a plan", path.display()),
+                "a result is the output of `--json`; to compare nets, use `tailspn check NET --against OTHER`",
+            ));
+        };
+        match &first {
+            Some((other, words, of)) if *other != kind => {
+                let message = format!("`{}` is {words}, `{}` is {text}", of.display(), path.display());
+                return Err(Failure::helped(
+                    Exit::Usage,
+                    message,
+                    "compare logs with logs, results with results, or plans with plans",
+                ));
+            }
+            Some(_) => {}
+            None => first = Some((kind, text, path)),
+        }
+    }
+    first.map(|(kind, ..)| kind).ok_or_else(|| Failure::plain(Exit::Usage, "a side has no file"))
 }
 
 /// Returns true if a plan is fitted to a file.
@@ -137,8 +163,11 @@ fn inputs(command: &Command) -> Option<Inputs> {
             )
         }
         Command::Trace(args) => ("trace", log, files(&mut std::iter::once(&args.log))),
-        // a file that is not a log may hold progress reports, which have no kind
-        Command::Detectors(args) => ("detectors", log, files(&mut args.on.iter().chain(&args.usual))),
+        Command::Detectors(args) => (
+            "detectors",
+            |kind| matches!(kind, FileKind::Log(_) | FileKind::Progress),
+            files(&mut args.on.iter().chain(&args.usual)),
+        ),
         Command::Compare(args) => ("compare", |kind| kind.compared().is_some(), files(&mut args.files())),
         _ => return None,
     })

@@ -4,9 +4,8 @@ use std::fs::File;
 use std::path::Path;
 
 use tailspn::compile::{Program, compile};
-use tailspn::formats::jani;
 use tailspn::formats::pipe::{self, Dialect, ReadOptions, Reading};
-use tailspn::formats::{Format, options_beside, read_bytes as read_net_bytes, read_large};
+use tailspn::formats::{options_beside, read_bytes as read_net_bytes, read_large};
 use tailspn::net::Net;
 use tailspn::query::Property;
 use tailspn::subject::{ParameterError, names_in_a_sentence, with_parameters};
@@ -73,17 +72,12 @@ pub(crate) fn read_net(args: &NetArgs) -> Result<Loaded, Failure> {
     let bytes = read_up_to(&args.net, bounded::MOST_BYTES.max(args.max_file))?;
     // a copy of the text, only if a message shows a part of it
     let source = || Source::new(name.clone(), pipe::decode(&bytes).unwrap_or_default().as_ref());
-    let refused = |error| refused_net(&bytes, &source(), &error);
-    if Format::sniff(&bytes) == Some(Format::Jani) {
-        let jani::Model { net, properties } = jani::read(&bytes, &options).map_err(refused)?;
-        return Ok(Loaded { net, dialect: Dialect::Jani, warnings: Vec::new(), properties });
-    }
-    let read = read_net_bytes(&bytes, &options).map_err(refused)?;
+    let read = read_net_bytes(&bytes, &options).map_err(|error| refused_net(&bytes, &source(), &error))?;
     let warnings = if read.warnings.is_empty() { Vec::new() } else { net_warnings(&source(), &read.warnings) };
     // the reader has already set constants that shape the net
     let left: Vec<_> = args.param.iter().filter(|(name, _)| !read.taken.contains(name)).cloned().collect();
     let net = replace_parameters(read.net, &left)?;
-    Ok(Loaded { net, dialect: read.dialect, warnings, properties: Vec::new() })
+    Ok(Loaded { net, dialect: read.dialect, warnings, properties: read.properties })
 }
 
 /// Returns the warnings about a net, with their positions in the text.

@@ -7,7 +7,8 @@
 //! |---|---|
 //! | a command | a file with its name; its options in `args` |
 //! | what happens before and after a command's question | `frame` |
-//! | what a command reads: files, or objects of the calling program | `input`, `load`, `plan`, `trace` |
+//! | what a command reads: files, or objects of the calling program | `input`, `load`, `plan`, `logs`, `fitted` |
+//! | a log that grows | `follow` |
 //! | which command takes which kind of file | `kinds` |
 //! | files that commands write, and pictures | `files`, `pictures` |
 //! | problems, warnings and advice on the terminal | `notes`, `output` |
@@ -31,12 +32,14 @@ mod detectors;
 mod devices;
 mod diagnose;
 mod diagnose_inputs;
-mod diagnose_more;
+mod diagnose_methods;
 mod estimate;
 mod exact;
 mod exit;
 mod files;
 mod fit;
+mod fitted;
+mod follow;
 mod frame;
 #[cfg(test)]
 #[path = "../../tests/it/generated.rs"]
@@ -44,6 +47,7 @@ mod generated;
 mod input;
 mod kinds;
 mod load;
+mod logs;
 mod notes;
 mod optimize;
 mod options;

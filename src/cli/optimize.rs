@@ -8,7 +8,7 @@ use tailspn::subject::FileKind;
 
 use crate::cli::args::OptimizeArgs;
 use crate::cli::exit::Exit;
-use crate::cli::fit::{Read, read_inputs};
+use crate::cli::fitted::{Read, read_inputs};
 use crate::cli::frame::{self, Ask, Asked, Form};
 use crate::cli::input::Input;
 use crate::cli::notes::Failure;

@@ -62,6 +62,12 @@ pub(crate) fn draw_document(
     draw(&drawn, plots, force)
 }
 
+/// Returns the picture with this name in a result, as SVG.
+pub(crate) fn picture_of(document: &Document<'_>, name: &str) -> Result<Option<String>, Failure> {
+    let drawn = document.pictures().map_err(Failure::internal)?;
+    Ok(drawn.into_iter().find(|picture| picture.name == name).map(|picture| picture.wide))
+}
+
 /// Refuses to replace a picture without `--force`, or to write one in an unknown format, before the run starts.
 pub(crate) fn may_write_picture(path: &Path, force: bool) -> Result<(), Failure> {
     can_draw(format_of(path)?)?;

@@ -1,17 +1,15 @@
 //! `rare`: the probability of a rare event of a net, by splitting.
 
-use std::time::Instant;
-
-use tailspn::answer::phases_if_possible;
+use tailspn::ask::RunSettings;
+use tailspn::ask::net::RareQuestion;
 use tailspn::net::Net;
-use tailspn::report::{Answer, NetSummary, RareReport, RareSettings, Subject};
-use tailspn::sim::{Goal, Question, RareEvent, Splitting};
-use tailspn::watch::TimeLimit;
+use tailspn::report::{Answer, RareReport};
+use tailspn::sim::{Goal, Question};
 
 use crate::cli::args::RareArgs;
 use crate::cli::exit::Exit;
 use crate::cli::frame::{Ask, Asked, Form};
-use crate::cli::load::{compile_net, read_net};
+use crate::cli::load::read_net;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::preparation::Preparation;
@@ -30,44 +28,18 @@ impl Ask for RareArgs {
 
     /// Estimates the probability.
     fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
-        let report = estimated(self, terminal)?;
+        let preparation = Preparation::begin(self.run.max_time, terminal);
+        let loaded = read_net(&self.net)?;
+        terminal.brief_warnings(&loaded.warnings);
+        let question = question(&loaded.net, self)?;
+        catch_interrupt(terminal);
+        preparation.end();
+        let progress = Progress::new(terminal.shows_progress(), "batches");
+        let run = RunSettings { max_time: terminal.left_of(self.run.max_time), ..terminal.settings(&self.run) };
+        let report = RareReport::new(&question, &question.answer(&loaded.net, &run, &progress)?);
         let is_partial = report.partial;
         Ok(Answer::new(report).unless_stopped(is_partial).into())
     }
-}
-
-fn estimated(args: &RareArgs, terminal: &Terminal) -> Result<RareReport, Failure> {
-    let started = Instant::now();
-    let preparation = Preparation::begin(args.run.max_time, terminal);
-    let loaded = read_net(&args.net)?;
-    terminal.brief_warnings(&loaded.warnings);
-    let subject = NetSummary::new(&Subject::of(loaded.net.name(), &compile_net(&loaded.net)?));
-    let question = question(&loaded.net, args)?;
-    let net = phases_if_possible(&loaded.net);
-    let event = event(&loaded.net, &net, &question, args)?;
-    catch_interrupt(terminal);
-    preparation.end();
-    let progress = Progress::new(terminal.shows_progress(), "batches");
-    let watch = TimeLimit::new(&progress, terminal.left_of(args.run.max_time));
-    let settings = Splitting {
-        effort: below("--effort", args.effort, MOST_WALKS)?,
-        batches: below("--batches", args.batches, MOST_BATCHES)?,
-        seed: args.run.seed.unwrap_or(0),
-        threads: args.run.threads,
-        level: args.run.level,
-        fold: !args.no_fold,
-        watch: &watch,
-    };
-    let found = settings.run(&net, &event)?;
-    drop(progress);
-    let settings = RareSettings {
-        question: &question,
-        beyond: args.beyond.is_some(),
-        effort: args.effort,
-        seed: args.run.seed.unwrap_or(0),
-        wall: started.elapsed(),
-    };
-    Ok(RareReport::new(subject, &settings, &found))
 }
 
 /// Returns the value of an option, which must be below a limit.
@@ -77,31 +49,32 @@ pub(crate) fn below(option: &str, count: u64, most: u64) -> Result<u32, Failure>
 }
 
 /// Parses the question about a net.
-fn question(net: &Net, args: &RareArgs) -> Result<Question, Failure> {
+fn question(net: &Net, args: &RareArgs) -> Result<RareQuestion, Failure> {
     let goal = match args.until.as_str() {
         "dead" => Goal::Dead,
         goal => Goal::Marking(condition(net, "--until", goal)?),
     };
-    let avoid = args.avoid.as_deref().map(|avoid| condition(net, "--avoid", avoid)).transpose()?;
-    Ok(Question { goal, avoid, horizon: args.beyond.or(args.within), ..Question::default() })
-}
-
-/// Returns the event that the arguments state about a net, whose delays were expanded to `phases`.
-fn event(net: &Net, phases: &Net, question: &Question, args: &RareArgs) -> Result<RareEvent, Failure> {
-    let importance = args.importance.as_deref().map(|text| expression(net, "--importance", text)).transpose()?;
-    let importance = importance.map(|importance| importance.expression(phases));
-    match (&question.goal, args.beyond) {
-        (_, Some(_)) => Ok(RareEvent::beyond(phases, question, importance)?),
-        (Goal::Marking(_), None) => Ok(RareEvent::before(phases, question, importance)?),
-        (_, None) if args.within.is_some() || args.avoid.is_some() => Err(Failure::helped(
-            Exit::Usage,
-            "with --within or --avoid, the goal must be an expression",
-            "use --until EXPR, such as '#(failed) >= 1'; --beyond T gives the probability that the net ends after T",
-        )),
-        (_, None) => Err(Failure::helped(
-            Exit::Usage,
-            "the event is missing",
-            "use --beyond T for a late end of the net, or --until EXPR with --within T or --avoid EXPR for a goal",
-        )),
+    if goal == Goal::Dead && args.beyond.is_none() {
+        let (problem, help) = if args.within.is_some() || args.avoid.is_some() {
+            (
+                "with --within or --avoid, the goal must be an expression",
+                "use --until EXPR, such as '#(failed) >= 1'; --beyond T gives the probability that the net ends after T",
+            )
+        } else {
+            (
+                "the event is missing",
+                "use --beyond T for a late end of the net, or --until EXPR with --within T or --avoid EXPR for a goal",
+            )
+        };
+        return Err(Failure::helped(Exit::Usage, problem, help));
     }
+    let avoid = args.avoid.as_deref().map(|avoid| condition(net, "--avoid", avoid)).transpose()?;
+    Ok(RareQuestion {
+        question: Question { goal, avoid, horizon: args.beyond.or(args.within), ..Question::default() },
+        beyond: args.beyond.is_some(),
+        importance: args.importance.as_deref().map(|text| expression(net, "--importance", text)).transpose()?,
+        effort: below("--effort", args.effort, MOST_WALKS)?,
+        batches: below("--batches", args.batches, MOST_BATCHES)?,
+        unfolded: args.no_fold,
+    })
 }

@@ -6,6 +6,7 @@ use tailspn::formats::svg::svg;
 use tailspn::job_time::job_and_net;
 use tailspn::mapreduce::Plan;
 use tailspn::report::{AnyReport, PageResult, Picture, ReadError, counted, page, read_json, sweep_report};
+use tailspn::subject::FileKind;
 use tailspn::sweep::{StoreError, SweepPlan, read as read_sweep};
 
 use crate::cli::args::{NetArgs, ReportArgs};
@@ -102,10 +103,11 @@ fn load(path: &Path, source: &str, terminal: &Terminal) -> Result<Loaded, Failur
     }
     let bytes = read_bytes(path)?;
     let start = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes).trim_ascii_start();
-    match start.first() {
-        Some(b'{') => read_result(source, &bytes).map(|found| Loaded::Result(Box::new(found))),
+    // a damaged file has no kind: its first byte determines which reader reports the damage
+    match (FileKind::of_bytes(&bytes), start.first()) {
         // UTF-16 starts with a byte order mark
-        Some(b'<' | b'\xff' | b'\xfe') => net_in(path, terminal),
+        (Some(FileKind::Net), _) | (None, Some(b'<' | b'\xff' | b'\xfe')) => net_in(path, terminal),
+        (_, Some(b'{')) => read_result(source, &bytes).map(|found| Loaded::Result(Box::new(found))),
         _ => match std::str::from_utf8(&bytes) {
             Ok(text) if !start.is_empty() && toml::from_str::<toml::Table>(text).is_ok() => {
                 Ok(Loaded::Plan(text.to_owned()))

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use flate2::read::MultiGzDecoder;
 use tailspn::diagnose::long_tail::{History, HistoryFeed};
+use tailspn::trace::compression::{Plain, Refused, plain};
 
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
@@ -171,10 +172,12 @@ fn next_bytes(reader: &mut dyn Read) -> io::Result<Vec<u8>> {
 pub(crate) fn read_reports(path: &Path, most: u64, run: u32) -> Result<(History, Rest), Failure> {
     let name = path.display().to_string();
     let failed = |error: io::Error| unreadable(&name, &error);
-    let mut reader = BufReader::new(File::open(path).map_err(failed)?);
-    let compressed = reader.fill_buf().map_err(failed)?.starts_with(&GZIP);
-    let mut reader: Box<dyn Read> = if compressed { Box::new(MultiGzDecoder::new(reader)) } else { Box::new(reader) };
-    history_of(&mut *reader, most, run).map_err(failed)
+    match File::open(path).and_then(plain).map_err(failed)? {
+        Plain::Text(mut text) => history_of(&mut text, most, run).map_err(failed),
+        Plain::Refused(Refused { what, help }) => {
+            Err(Failure::helped(Exit::Trace, format!("`{name}` is {what}"), help))
+        }
+    }
 }
 
 /// Reads the reports of a stream, like [`read_reports`]. A stream that is damaged from the start is an error.
@@ -196,31 +199,6 @@ pub(crate) fn history_of(reader: &mut dyn Read, most: u64, run: u32) -> io::Resu
         }
     };
     Ok((history.finish(run), rest))
-}
-
-/// Returns the first decompressed bytes of a file, and the state of the remaining stream. Damage at the start is an
-/// error.
-pub(crate) fn read_at_most(path: &Path, most: u64) -> Result<(Vec<u8>, Rest), Failure> {
-    let name = path.display().to_string();
-    let failed = |error: io::Error| unreadable(&name, &error);
-    let mut reader = BufReader::new(File::open(path).map_err(failed)?);
-    let compressed = reader.fill_buf().map_err(failed)?.starts_with(&GZIP);
-    let mut bytes = Vec::new();
-    let limit = most.saturating_add(1);
-    let read = if compressed {
-        MultiGzDecoder::new(reader).take(limit).read_to_end(&mut bytes)
-    } else {
-        reader.take(limit).read_to_end(&mut bytes)
-    };
-    match read {
-        Ok(_) if bytes.len() as u64 > most => {
-            bytes.pop();
-            Ok((bytes, Rest::More))
-        }
-        Ok(_) => Ok((bytes, Rest::Nothing)),
-        Err(error) if is_damage(&error) && !bytes.is_empty() => Ok((bytes, Rest::Damaged(reason(&error)))),
-        Err(error) => Err(failed(error)),
-    }
 }
 
 /// Returns true if the compressed data ends too early or is damaged; the data before that point are usable.

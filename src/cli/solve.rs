@@ -48,7 +48,7 @@ impl Ask for SolveArgs {
         let name = loaded.net.name().to_owned();
         let picture = solve_files::cdf(&report, self);
         let asked = Asked::from(Answer::new(report).unless_stopped(interrupted()));
-        Ok(asked.writing(move |terminal| {
+        Ok(asked.writing(move |_, terminal| {
             if let Some((graph, program)) = &coverability {
                 solve_files::write_coverability(graph, program, &name, self, terminal)?;
             }

@@ -37,7 +37,7 @@ pub(super) fn ask<'a>(
     let ExploredNet { report, missing, program, graph, coverability } = explored;
     let fails = report.formulas.iter().any(|row| row.holds == Some(false));
     let answer = Answer { end: if fails { End::No } else { End::Complete }, ..Answer::new(report) };
-    Ok(Asked::from(answer).writing(move |terminal| {
+    Ok(Asked::from(answer).writing(move |_, terminal| {
         if let Some(graph) = &coverability {
             write_coverability(graph, &program, net.name(), args, terminal)?;
         }

@@ -17,7 +17,6 @@ use crate::cli::files::{may_write, write_file};
 use crate::cli::frame::{self, Ask, Asked, Form};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
-use crate::cli::pictures::{may_write_picture, write_picture};
 use crate::cli::watch::{Progress, catch_interrupt};
 use tailspn::explain::reason;
 
@@ -63,13 +62,10 @@ fn learn(args: &SyscallProfileArgs, terminal: &Terminal) -> Result<Exit, Failure
 
 impl Ask for SyscallDiagnoseArgs {
     fn form(&self) -> Form<'_> {
-        Form { force: self.force, ..Form::printed(&self.print) }
+        Form { picture: self.picture.as_deref(), force: self.force, ..Form::printed(&self.print) }
     }
 
     fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
-        if let Some(path) = &self.picture {
-            may_write_picture(path, self.force)?;
-        }
         if self.margin < 1.0 {
             return Err(Failure::plain(Exit::Usage, "--margin must be at least 1"));
         }
@@ -79,11 +75,7 @@ impl Ask for SyscallDiagnoseArgs {
         let answers = diagnose(&run, &profile, &methods(&self.method), &settings_of(self));
         let report = syscalls_report(&run, &profile, answers);
         let picture = self.picture.as_ref().map(|_| syscalls_svg(&report));
-        let asked = Asked::from(Answer::new(report));
-        Ok(match (&self.picture, picture) {
-            (Some(path), Some(picture)) => asked.writing(move |_| write_picture(path, &picture, self.force)),
-            _ => asked,
-        })
+        Ok(Asked::from(Answer::new(report)).drawing(picture))
     }
 }
 

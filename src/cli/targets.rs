@@ -1,8 +1,9 @@
 //! `--rel-error` and `--abs-error`: the precision at which a simulation stops.
 
+use tailspn::ask::net::NetAnswer;
 use tailspn::net::Net;
-use tailspn::report::{count, plain};
-use tailspn::sim::{BatchAverages, Goal, NoQuantity, Precision, Quantity, Question, Run, Target};
+use tailspn::report::count;
+use tailspn::sim::{Goal, NoQuantity, Precision, Quantity, Question, Run, Target};
 
 use crate::cli::args::{QuestionArgs, SimulateArgs};
 use crate::cli::exit::Exit;
@@ -45,18 +46,10 @@ impl Wanted {
             } else {
                 String::new()
             };
-            let asked = self.asked();
+            let asked = self.target.precision;
             return Some(format!("note: after {effort}, `{name}` has not reached a precision of {asked}{factor}"));
         }
         never_varied.then(|| format!("note: `{name}` was the same in all {effort}; rare values may have been missed"))
-    }
-
-    /// Returns the requested error as text.
-    pub(crate) fn asked(&self) -> String {
-        match self.target.precision {
-            Precision::Relative(share) => format!("{}%", plain(share * 100.0)),
-            Precision::Absolute(width) => plain(width),
-        }
     }
 }
 
@@ -137,22 +130,28 @@ pub(crate) fn of_ensemble(wanted: &[Wanted]) -> Vec<Target> {
     }
 }
 
-/// Returns notes on the targets that a run missed, and on values that never varied.
-pub(crate) fn unmet(run: &Run, wanted: &[Wanted], level: f64) -> Vec<String> {
+/// Returns notes on the targets that an answer missed, and on values that never varied.
+pub(crate) fn unmet(answer: &NetAnswer, wanted: &[Wanted], level: f64) -> Vec<String> {
+    match answer {
+        NetAnswer::Replications(found, _) => unmet_in(found.replicated(), wanted, level),
+        NetAnswer::LongRuns(found, _) => {
+            let runs = found.runs();
+            let firings = format!("{} firings", count(runs.iter().map(|run| run.firings).sum()));
+            let note = |wanted: &Wanted| {
+                wanted.note(wanted.target.long_run_excess(runs, level), wanted.target.never_varied_in(runs), &firings)
+            };
+            wanted.iter().filter_map(note).collect()
+        }
+        NetAnswer::Exact(_) => Vec::new(),
+    }
+}
+
+fn unmet_in(run: &Run, wanted: &[Wanted], level: f64) -> Vec<String> {
     let averages = run.samples.averages();
     let replications = format!("{} replications", count(run.samples.replications.into()));
     let note = |wanted: &Wanted| {
         let excess = wanted.target.excess(&run.samples, &averages, level);
         wanted.note(excess, wanted.target.never_varied(&averages), &replications)
-    };
-    wanted.iter().filter_map(note).collect()
-}
-
-/// Returns notes on the targets that long runs missed, and on values that never varied.
-pub(crate) fn unmet_in(runs: &[BatchAverages], wanted: &[Wanted], level: f64) -> Vec<String> {
-    let firings = format!("{} firings", count(runs.iter().map(|run| run.firings).sum()));
-    let note = |wanted: &Wanted| {
-        wanted.note(wanted.target.long_run_excess(runs, level), wanted.target.never_varied_in(runs), &firings)
     };
     wanted.iter().filter_map(note).collect()
 }

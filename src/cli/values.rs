@@ -4,7 +4,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use tailspn::cluster::SlotShare;
+use tailspn::cluster::{SlotShare, Sweep};
 use tailspn::formats::pipe::{ReadOptions, Reading};
 use tailspn::plan::Copies;
 use tailspn::share::Shard;
@@ -318,6 +318,21 @@ pub(crate) enum SweepAxis {
     Reservation(Vec<SlotShare>),
     /// Values of each detector's threshold.
     Threshold(Vec<f64>),
+}
+
+impl SweepAxis {
+    /// Returns the values of all axes.
+    pub(crate) fn all(axes: &[Self]) -> Sweep {
+        let mut sweep = Sweep::default();
+        for axis in axes {
+            match axis {
+                Self::Lag(lags) => sweep.lags_s.extend(lags),
+                Self::Reservation(slots) => sweep.slots.extend(slots),
+                Self::Threshold(thresholds) => sweep.thresholds.extend(thresholds),
+            }
+        }
+        sweep
+    }
 }
 
 /// Parses a shard, such as `2/8`.

@@ -5,10 +5,11 @@ use std::path::Path;
 use std::time::Instant;
 
 use tailspn::diagnose::long_tail::{
-    Agent, AgentSettings, Boundary, History, Model, Oddities, Oddity, ProgressFeed, ProgressReader, ProgressRecord,
-    Recording, StragglerFlag,
+    Agent, AgentSettings, Boundary, History, Model, Oddities, Oddity, ProgressFeed, ProgressRecord, Recording,
+    StragglerFlag,
 };
 use tailspn::report::{Answer, Report as _, WatchReport, progress_model_report, straggler_json, straggler_line};
+use tailspn::subject::FileKind;
 use tailspn::trace::{JobTrace, ReadOptions};
 use tailspn::watch::Watch as _;
 
@@ -16,13 +17,11 @@ use crate::cli::args::{PrintArgs, RuleChoice, WatchArgs};
 use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::files::{may_write, write_file};
+use crate::cli::logs::{load, load_stream};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::plan::PlanText;
-use crate::cli::report_source::{
-    Chunk, ReportSource, Rest, history_of, read_at_most, read_reports, stdin_unpacked, unreadable,
-};
-use crate::cli::trace::{load, load_stream};
+use crate::cli::report_source::{Chunk, ReportSource, Rest, history_of, read_reports, stdin_unpacked, unreadable};
 use crate::cli::watch::{Progress, catch_interrupt};
 use tailspn::explain::reason;
 
@@ -124,7 +123,7 @@ fn earlier_run(path: &Path, run: u32, terminal: &Terminal) -> Result<History, Fa
     if path.as_os_str() == "-" {
         return earlier_run_in(stdin_unpacked(), run, terminal);
     }
-    if path.is_file() && ProgressReader::is_meant(&String::from_utf8_lossy(&read_at_most(path, SNIFFED)?.0)) {
+    if FileKind::of(path) == Some(FileKind::Progress) {
         let (mut history, rest) = read_reports(path, u64::MAX, run)?;
         if let Rest::Damaged(how) = rest {
             history.oddities.add(Oddity::CutFile, 0, &how);
@@ -141,7 +140,7 @@ fn earlier_run_in(mut stream: Box<dyn Read>, run: u32, terminal: &Terminal) -> R
     let failed = |error: io::Error| unreadable(NAME, &error);
     let mut head = Vec::new();
     stream.by_ref().take(SNIFFED).read_to_end(&mut head).map_err(failed)?;
-    let is_reports = ProgressReader::is_meant(&String::from_utf8_lossy(&head));
+    let is_reports = FileKind::of_bytes(&head) == Some(FileKind::Progress);
     let mut stream = io::Cursor::new(head).chain(stream);
     if !is_reports {
         return with_curves(&load_stream(NAME, stream, &ReadOptions::default(), terminal)?, NAME, run);

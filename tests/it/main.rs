@@ -104,6 +104,8 @@ mod sensitivity;
 mod serve;
 mod serve_job;
 #[cfg(feature = "serve")]
+mod serve_memory;
+#[cfg(feature = "serve")]
 mod serve_pages;
 mod shared;
 mod signals;

@@ -48,8 +48,13 @@ impl Server {
 
     /// Sends a request as it stands, and reads the answer to its end.
     fn send(&self, request: &str) -> Answer {
+        self.send_for(request, HANGS)
+    }
+
+    /// Sends a request as it stands, and leaves after some time; the status is then 0.
+    fn send_for(&self, request: &str, patience: Duration) -> Answer {
         let mut stream = TcpStream::connect(&self.host).unwrap();
-        stream.set_read_timeout(Some(HANGS)).unwrap();
+        stream.set_read_timeout(Some(patience)).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         let mut bytes = Vec::new();
         // a refused body may be cut off, after the answer
@@ -62,6 +67,14 @@ impl Server {
 
     pub(crate) fn get(&self, path: &str, headers: &str) -> Answer {
         self.send(&format!("GET {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n{headers}\r\n", self.host))
+    }
+
+    /// The most memory that the server has taken so far \[MiB\].
+    #[cfg(target_os = "linux")]
+    pub(crate) fn peak_mib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        peak.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
     }
 
     /// Threads of the server.
@@ -95,12 +108,23 @@ impl Server {
     }
 
     pub(crate) fn post(&self, path: &str, body: &Value) -> Answer {
+        self.post_within(path, body, HANGS)
+    }
+
+    /// Posts a request, and leaves after some time; returns the status, or 0 without an answer by then.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn post_for(&self, path: &str, body: &Value, patience: Duration) -> u16 {
+        self.post_within(path, body, patience).status
+    }
+
+    fn post_within(&self, path: &str, body: &Value, patience: Duration) -> Answer {
         let (host, token, body) = (&self.host, &self.token, body.to_string());
-        self.send(&format!(
+        let request = format!(
             "POST {path} HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nConnection: close\r\nX-Tailspn-Token: {token}\r\n\
              Content-Length: {}\r\n\r\n{body}",
             body.len()
-        ))
+        );
+        self.send_for(&request, patience)
     }
 
     /// The JSON of an answer that must succeed.

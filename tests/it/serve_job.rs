@@ -11,7 +11,7 @@ use crate::cli::data;
 use crate::remaining::Log;
 use crate::serve::{HANGS, Server, printed, without_times, words};
 
-const STAGES: &str = "[job]\ninput_mb = 64\nexecutors = 2\ncores = 2\n[run]\nsigma = 0\ndegrees_of_freedom = 4\nruns = 1\n\
+pub(crate) const STAGES: &str = "[job]\ninput_mb = 64\nexecutors = 2\ncores = 2\n[run]\nsigma = 0\ndegrees_of_freedom = 4\nruns = 1\n\
                       [[stage]]\nuses_partitions = true\ntasks = { per_mb = 0.140625 }\ncold = { fixed_s = 3 }\nwarm = { fixed_s = 2 }\n\
                       distribution = { lognormal = { cv = 0.5 } }\n";
 

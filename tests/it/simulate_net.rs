@@ -111,7 +111,7 @@ fn questions_without_an_answer_are_refused_with_the_reason() {
         matches!(error, NetAnswerError::Replications(SimulationError::Endless { firings: 10_000_000, .. })),
         "{error}"
     );
-    let message = "the net does not stop: after 10000000 firings it has not reached the dead marking";
+    let message = "the net does not stop: after 10,000,000 firings it has not reached the dead marking";
     assert_eq!(error.to_string(), message);
     let needs =
         NetSettings { by: AnswerBy::Exact, needs_replications: Some("samples are needed"), ..NetSettings::default() };

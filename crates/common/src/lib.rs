@@ -4,6 +4,7 @@
 //! * [`watch`]: progress of long work;
 //! * [`share`]: division of work among processes;
 //! * [`order`]: order statistics;
+//! * [`number`]: numbers as text;
 //! * [`spelling`]: suggestions for misspelt words;
 //! * [`threads`]: number of threads;
 //! * [`row`]: results as rows, whose fields are columns;
@@ -18,6 +19,7 @@
 
 pub mod bounded;
 pub mod explain;
+pub mod number;
 pub mod order;
 pub mod row;
 pub mod share;

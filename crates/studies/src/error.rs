@@ -68,6 +68,16 @@ pub enum StudyError {
     /// Settings of one run that do not form a valid job or net.
     #[error("{0}")]
     Model(String),
+    /// The net of a job needs too much memory.
+    #[error("the net of {tasks} tasks needs about {} MiB of memory, more than {} MiB", needed >> 20, limit >> 20)]
+    LargeNet {
+        /// Number of tasks.
+        tasks: u64,
+        /// Approximate memory of the net \[bytes\].
+        needed: u64,
+        /// Maximum memory \[bytes\].
+        limit: u64,
+    },
     /// Replications that cannot be run.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -239,6 +249,9 @@ impl Explain for StudyError {
             Self::Log(error) => return error.help(),
             Self::Endless { .. } => {
                 "set another goal with --until, or with `sweep.until` in a plan, such as \"#(done) >= 3\"".into()
+            }
+            Self::LargeNet { .. } => {
+                "plan fewer tasks; without speculative copies, and with `model.slots`, a job of any size runs task by task".into()
             }
             Self::NotSchedule { .. } => "use --measure mean, or --method each with a plan".into(),
             Self::NoRanges => {

@@ -24,8 +24,14 @@ use crate::cli::values;
 
 /// Wall time of an answer.
 pub(crate) const MAX_TIME: Duration = Duration::from_secs(30);
-/// Memory for states \[bytes\]. Several requests may be answered at the same time.
-const MAX_MEMORY: u64 = 1 << 30;
+/// Memory of the states of an answer, and of its other numbers \[bytes\]: together below 2 GB, since several requests may be
+/// answered at the same time.
+pub(crate) const MAX_MEMORY: u64 = 768 << 20;
+/// Maximum memory of a place or a transition in a row of the search for invariants \[bytes\]: a number and its position, with room for
+/// as many again.
+const BYTES_OF_A_NODE: u64 = 64;
+/// Maximum number of values in a field: each time has a table of all places.
+const MOST_VALUES: usize = 100;
 
 /// A question of the page, and its fields.
 #[derive(Debug, Serialize)]
@@ -99,8 +105,12 @@ impl AskRequest {
 
     /// Returns the values of a field with commas between them.
     fn list<T>(&self, name: &str, parse: Parse<T>) -> Result<Vec<T>, Refusal> {
-        let parts = self.text(name).into_iter().flat_map(|text| text.split(',')).map(str::trim);
-        parts.map(|text| parsed_field(name, text, parse)).collect()
+        let parts: Vec<&str> = self.text(name).into_iter().flat_map(|text| text.split(',')).map(str::trim).collect();
+        if parts.len() > MOST_VALUES {
+            let message = format!("`{name}` has {} values, more than {MOST_VALUES}", parts.len());
+            return Err(Refusal::unanswerable(message));
+        }
+        parts.into_iter().map(|text| parsed_field(name, text, parse)).collect()
     }
 
     /// Refuses questions and fields that the page does not have.
@@ -149,6 +159,8 @@ impl AskRequest {
             }
             _ => {
                 let mut args: StructureArgs = with_defaults(&[net_file]);
+                let nodes = (net.places().len() + net.transitions().len()) as u64;
+                args.max_rows = args.max_rows.min(MAX_MEMORY / (BYTES_OF_A_NODE * nodes.max(1)));
                 args.net.net = Input::net(net);
                 args.only = self.list("only", |text| StructurePart::from_str(text, false))?;
                 args.max_time = MAX_TIME;

@@ -12,13 +12,14 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
 use tailspn::StudyError;
-use tailspn::ask::Proof;
+use tailspn::ask::{Proof, RunSettings};
 use tailspn::optimize::{Price, Sizing};
 use tailspn::plan::JobPlan;
 use tailspn::report::Answer;
 use tailspn::watch::Watch as _;
 
 use crate::cli::call::Call;
+use crate::cli::serve::ask::MAX_MEMORY;
 use crate::cli::serve::reply::{Refusal, Reply, Shown, json, parsed};
 
 /// Maximum time between two requests of a page for the progress of its search.
@@ -40,7 +41,7 @@ struct Running {
 /// A plan with a deadline, and a price such as `0.40/node-hour`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Question {
+struct CheapestRequest {
     plan: String,
     #[serde(default)]
     price: String,
@@ -63,7 +64,7 @@ impl Search {
     }
 
     /// Starts a search, unless one is running.
-    fn start(self: &Arc<Self>, question: Question) -> Result<(), Refusal> {
+    fn start(self: &Arc<Self>, question: CheapestRequest) -> Result<(), Refusal> {
         let call = Call::new(false);
         {
             let mut state = self.state();
@@ -108,14 +109,14 @@ impl Search {
 }
 
 /// Runs the search and returns the answer. Only a plan that reproduces its own runs gives one.
-fn found(call: &Call, question: &Question) -> Result<Shown, Refusal> {
+fn found(call: &Call, question: &CheapestRequest) -> Result<Shown, Refusal> {
     let refused = |error: StudyError| Refusal::of(&error);
     let price = Some(question.price.trim()).filter(|price| !price.is_empty()).map(str::parse::<Price>);
     let price = price.transpose().map_err(|error| Refusal::unanswerable(format!("price: {error}")))?;
     let plan = JobPlan::from_toml(&question.plan).map_err(|error| Refusal::unanswerable(error.to_string()))?;
     let own_run = Proof::of_advice(false).check(&plan, call).map_err(refused)?;
     let mut sizing = Sizing::new(plan, price).map_err(refused)?;
-    sizing.run.seed = question.seed;
+    sizing.run = RunSettings { seed: question.seed, max_memory: Some(MAX_MEMORY), ..sizing.run };
     call.counts("replications of this size");
     let found = sizing.run(call).map_err(refused)?;
     let mut answer = Answer::of_sizing(&found, Some(own_run));

@@ -20,7 +20,7 @@ use tailspn::stages::PlannedJob;
 use crate::cli::call::Call;
 use crate::cli::output::Terminal;
 use crate::cli::plan::PlanText;
-use crate::cli::serve::ask::MAX_TIME;
+use crate::cli::serve::ask::{MAX_MEMORY, MAX_TIME};
 use crate::cli::serve::cheapest::{self, Search};
 use crate::cli::serve::fields::{Field, fields, options};
 use crate::cli::serve::reply::{Refusal, Reply, Waiting, apart, json, parsed, plain, unfinished};
@@ -28,6 +28,8 @@ use crate::cli::serve::reply::{Refusal, Reply, Waiting, apart, json, parsed, pla
 /// Names of the pictures of the report that the page shows, in display order.
 const PICTURES: [&str; 5] = ["histogram", "cdf", "tail", "waterfall", "critical"];
 
+/// Maximum number of replications of a comparison with pinned values, whose times are kept.
+const MOST_PAIRS: u64 = 10_000_000;
 /// Level of the interval of a difference.
 const LEVEL: f64 = 0.95;
 
@@ -88,14 +90,14 @@ impl Job {
     }
 
     /// Returns the plan with the values of the fields.
-    fn planned(&self, question: &Question, values: &Values, call: &Arc<Call>) -> Result<Planned, Refusal> {
+    fn planned(&self, question: &EstimateRequest, values: &Values, call: &Arc<Call>) -> Result<Planned, Refusal> {
         let plan = self.plan(question.plan.as_deref(), call)?;
         let all = values.iter().map(|(name, text)| options(name, text)).collect::<Result<Vec<_>, _>>()?.concat();
         Ok(plan.with_all(&all))
     }
 
     /// Returns the command that answers a question, as a user would type it in a shell.
-    fn command(&self, question: &Question, values: &Values) -> String {
+    fn command(&self, question: &EstimateRequest, values: &Values) -> String {
         let (fit, plan) = match &self.source {
             Source::BuiltIn => (String::new(), None),
             Source::File(path) => (String::new(), Some(quoted(&path.to_string_lossy()))),
@@ -130,7 +132,7 @@ type Values = BTreeMap<String, String>;
 /// Values of the fields, and settings of the run.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Question {
+struct EstimateRequest {
     /// The text of a fitted plan.
     plan: Option<String>,
     #[serde(default)]
@@ -144,7 +146,7 @@ struct Question {
     pinned: Option<Values>,
 }
 
-impl Question {
+impl EstimateRequest {
     /// Returns the options of the run, as words of a command.
     fn run_words(&self) -> Vec<String> {
         let reps = self.reps.map(|reps| format!("--reps={reps}"));
@@ -232,7 +234,7 @@ fn begin(job: &Job, text: Option<&str>) -> Reply {
 }
 
 async fn estimate(State(job): State<Arc<Job>>, body: Bytes) -> Response {
-    let question = match parsed::<Question>(&body) {
+    let question = match parsed::<EstimateRequest>(&body) {
         Ok(question) => question,
         Err(refusal) => return refusal.response(),
     };
@@ -246,12 +248,13 @@ fn broken(error: impl std::fmt::Display) -> Refusal {
 }
 
 /// Estimates the job with these values; `call` may stop the work.
-fn estimated(job: &Job, question: &Question, values: &Values, call: &Arc<Call>) -> Result<Answer, Refusal> {
+fn estimated(job: &Job, question: &EstimateRequest, values: &Values, call: &Arc<Call>) -> Result<Answer, Refusal> {
     let run = RunSettings {
         replications: question.reps,
         seed: question.seed,
         // the command that the page shows has no limit
         max_time: Some(MAX_TIME),
+        max_memory: Some(MAX_MEMORY),
         // the comparison with pinned values needs the times of replications
         keep: question.pinned.is_some(),
         ..RunSettings::default()
@@ -274,7 +277,7 @@ const STRAGGLING: u64 = 4;
 
 /// Returns the number of replications of a first answer; `None` if the values are invalid, which the estimate will
 /// report.
-fn first_reps(job: &Job, question: &Question) -> Option<u64> {
+fn first_reps(job: &Job, question: &EstimateRequest) -> Option<u64> {
     let tasks = match job.planned(question, &question.options, &Call::new(false)).ok()?.plan().ok()? {
         JobPlan::MapReduce(plan) => plan.tasks() * if plan.stragglers.is_some() { STRAGGLING } else { 1 },
         JobPlan::Stages(plan) => PlannedJob::of(&plan).stages.iter().map(|stage| u64::from(stage.tasks())).sum(),
@@ -283,9 +286,13 @@ fn first_reps(job: &Job, question: &Question) -> Option<u64> {
     Some((FIRST_TASKS / tasks.max(1)).clamp(FIRST[0], FIRST[1]))
 }
 
-fn answer(job: &Job, call: &Arc<Call>, mut question: Question) -> Reply {
+fn answer(job: &Job, call: &Arc<Call>, mut question: EstimateRequest) -> Reply {
     if question.reps == Some(0) {
         return Err(Refusal::unanswerable("the number of replications `reps` is at least 1"));
+    }
+    if question.pinned.is_some() && question.reps.is_some_and(|reps| reps > MOST_PAIRS) {
+        let message = format!("a comparison with pinned values has at most {MOST_PAIRS} replications `reps`");
+        return Err(Refusal::unanswerable(message));
     }
     if question.first {
         let few = first_reps(job, &question);
@@ -314,7 +321,13 @@ fn answer(job: &Job, call: &Arc<Call>, mut question: Question) -> Reply {
     })
 }
 
-fn pinned(job: &Job, call: &Arc<Call>, question: &Question, values: &Values, now: &Answer) -> Result<Pinned, Refusal> {
+fn pinned(
+    job: &Job,
+    call: &Arc<Call>,
+    question: &EstimateRequest,
+    values: &Values,
+    now: &Answer,
+) -> Result<Pinned, Refusal> {
     let before = estimated(job, question, values, call)?;
     let times = [&before, now].map(|answer| answer.times_s.as_deref().unwrap_or_default());
     let difference = paired_difference(times[0], times[1], LEVEL)
@@ -363,7 +376,7 @@ mod tests {
         let values = [("input-size", " 20GB "), ("workers", "small=3, large=1"), ("deadline", "")];
         let values: Values = values.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
         let asked =
-            |reps, seed| Question { plan: None, options: Values::new(), reps, first: false, seed, pinned: None };
+            |reps, seed| EstimateRequest { plan: None, options: Values::new(), reps, first: false, seed, pinned: None };
         let job = Job::of_plan(Path::new("it's mine.toml"));
         assert_eq!(
             job.command(&asked(Some(200), Some(7)), &values),

@@ -26,7 +26,7 @@ use tailspn::watch::Unwatched;
 
 use crate::cli::args::{DiagnoseArgs, FitArgs, with_defaults};
 use crate::cli::call::Call;
-use crate::cli::remaining::{current, size_of};
+use crate::cli::follow::{current, size_of};
 use crate::cli::serve::reply::{Refusal, Reply, Shown, Waiting, answered, apart, json, parsed, plain};
 
 /// Probability of the prediction interval of the remaining time.

@@ -234,9 +234,9 @@ pub fn read_bytes(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadEr
         }
         #[cfg(feature = "jani")]
         Some(Format::Jani) => {
-            let net = jani::read(bytes, options)?.net;
+            let jani::Model { net, properties } = jani::read(bytes, options)?;
             let taken = options.constants.iter().map(|(name, _)| name.clone()).collect();
-            Ok(ReadNet { net, dialect: pipe::Dialect::Jani, warnings: Vec::new(), taken })
+            Ok(ReadNet { net, dialect: pipe::Dialect::Jani, warnings: Vec::new(), taken, properties })
         }
         _ => pipe::read(bytes, options),
     }

@@ -11,7 +11,7 @@ use crate::sim::backend::Backend;
 use crate::sim::engines::EngineChoice;
 use crate::sim::record::Run;
 use crate::sim::samples::Samples;
-use crate::sim::targets::{Quantity, Target};
+use crate::sim::targets::{Precision, Quantity, Target};
 
 /// Settings of an ensemble of independent replications.
 #[derive(Clone, Debug)]
@@ -63,10 +63,12 @@ impl Default for Ensemble {
 }
 
 impl Ensemble {
-    /// Returns true if a stop rule waits for passage times.
-    pub(in crate::sim) fn waits_for_goal(&self) -> bool {
-        let is_time = |target: &Target| target.quantity == Quantity::Time;
-        self.stop.is_some() && (self.targets.is_empty() || self.targets.iter().any(is_time))
+    /// Returns the precision of the mean time for which a stop rule waits, if it waits for passage times.
+    pub(in crate::sim) fn precision_of_time(&self) -> Option<Precision> {
+        let rule = self.stop.as_ref()?;
+        let time = self.targets.iter().find(|target| target.quantity == Quantity::Time);
+        let of_rule = self.targets.is_empty().then_some(Precision::Relative(rule.rel_error));
+        time.map(|target| target.precision).or(of_rule)
     }
 
     /// Returns the number of replications to add before the next check of the stop rule; none if the rule is satisfied.

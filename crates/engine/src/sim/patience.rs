@@ -53,7 +53,7 @@ pub fn reaches_goal(
     watch: &dyn Watch,
 ) -> Result<bool, RunError> {
     let is_short = ensemble.stop.as_ref().is_none_or(|rule| rule.max_reps <= SEARCH[1]);
-    if is_short || !ensemble.waits_for_goal() {
+    if is_short || ensemble.precision_of_time().is_none() {
         return Ok(true);
     }
     for replications in SEARCH {

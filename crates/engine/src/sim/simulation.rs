@@ -5,6 +5,8 @@
 use std::num::NonZeroUsize;
 use std::time::{Duration, Instant};
 
+use tailspn_common::number::count;
+
 use crate::compile::{Code, CompileError, lower, lower_reward};
 use crate::estimate::StopRule;
 use crate::net::expr::ExprError;
@@ -62,7 +64,7 @@ pub enum SimulationError {
     #[error(transparent)]
     Run(#[from] RunError),
     /// The first replication does not end. Set a horizon or another goal, or compute the steady state.
-    #[error("the net does not stop: after {firings} firings it has not reached {goal}")]
+    #[error("the net does not stop: after {} firings it has not reached {goal}", count(u128::from(*firings)))]
     Endless {
         /// Number of firings of the replication.
         firings: u64,
@@ -71,12 +73,17 @@ pub enum SimulationError {
     },
     /// A relative error of the mean time was requested, but no replication reaches the goal. Request a number of
     /// replications instead.
-    #[error("none of the first {replications} replications reached {goal}, so the mean time has no relative error")]
+    #[error(
+        "none of the first {} replications reached {goal}, so the mean time to it cannot be estimated with an error of {precision}",
+        count(u128::from(*replications))
+    )]
     Unreached {
         /// Number of replications that searched for the goal.
         replications: u64,
         /// The goal.
         goal: String,
+        /// The requested precision of the mean time.
+        precision: Precision,
     },
 }
 
@@ -378,8 +385,10 @@ impl<'a> Simulation<'a> {
         if !limit_firings(&prepared.program, &mut prepared.question, &ensemble, PATIENCE, watch)? {
             return Err(SimulationError::Endless { firings: PATIENCE, goal: question.words() });
         }
-        if !reaches_goal(&prepared.program, &prepared.question, &ensemble, watch)? {
-            return Err(SimulationError::Unreached { replications: SEARCH[1], goal: question.words() });
+        if let Some(precision) = ensemble.precision_of_time()
+            && !reaches_goal(&prepared.program, &prepared.question, &ensemble, watch)?
+        {
+            return Err(SimulationError::Unreached { replications: SEARCH[1], goal: question.words(), precision });
         }
         let run = prepared.unfold(run(&prepared.program, &prepared.question, &ensemble, watch)?);
         question.max_firings = prepared.question.max_firings;

@@ -1,5 +1,7 @@
 //! Quantities that a run must estimate before it stops, and their precision.
 
+use std::fmt;
+
 use crate::estimate::{BatchError, Estimate, EstimateError, FloatMoments, long_run_mean, wilson};
 use crate::net::{Net, PlaceId};
 use crate::sim::averages::Averages;
@@ -32,6 +34,16 @@ pub enum Precision {
     Relative(f64),
     /// In the unit of the value, above 0.
     Absolute(f64),
+}
+
+impl fmt::Display for Precision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            // without the last digits of the product, which no user has written
+            Self::Relative(share) => write!(f, "{}%", (share * 1e8).round() / 1e6),
+            Self::Absolute(width) => write!(f, "{width}"),
+        }
+    }
 }
 
 /// A quantity and its required precision.

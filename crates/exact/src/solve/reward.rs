@@ -59,7 +59,7 @@ pub fn rewards_at(
         return Err(TransientError::Reward { reward });
     }
     let jumps = Uniformised::of(&chain.rates, &chain.exit_rates());
-    let windows = windows(&jumps, times, settings)?;
+    let windows = windows(&jumps, times, settings, 2 * rewards.len())?;
     let above: Vec<Vec<f64>> = windows.iter().map(PoissonWindow::above).collect();
     let mut now = vec![vec![0.0; rewards.len()]; times.len()];
     let mut gathered = now.clone();

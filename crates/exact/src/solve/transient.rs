@@ -21,6 +21,8 @@ pub struct TransientSettings<'a> {
     pub error: f64,
     /// Maximum number of jumps of the uniformised chain. Default 20,000,000.
     pub jumps: u64,
+    /// Maximum number of bytes of the numbers that are kept for all times: probabilities and weights of jumps. Default 6 GiB.
+    pub bytes: u64,
     /// Source of stop requests. Default none.
     pub watch: &'a dyn Watch,
 }
@@ -34,7 +36,7 @@ impl Default for TransientSettings<'_> {
 impl<'a> TransientSettings<'a> {
     /// Returns the default settings with a watch, which may stop the work.
     pub fn watched(watch: &'a dyn Watch) -> Self {
-        Self { error: 1e-12, jumps: 20_000_000, watch }
+        Self { error: 1e-12, jumps: 20_000_000, bytes: 6 << 30, watch }
     }
 }
 
@@ -79,6 +81,32 @@ pub enum TransientError {
         /// Maximum number of jumps allowed.
         limit: u64,
     },
+    /// The numbers that are kept for all times need too much memory. Fewer or shorter times are possible.
+    #[error("{times} times need about {} MiB of memory, more than {} MiB: ask for fewer or shorter times", needed >> 20, limit >> 20)]
+    TooManyTimes {
+        /// Number of times.
+        times: usize,
+        /// Approximate number of bytes needed.
+        needed: u64,
+        /// Maximum number of bytes allowed.
+        limit: u64,
+    },
+}
+
+/// Number of standard deviations of a Poisson window on both sides of its mean, rounded up.
+const WINDOW: f64 = 16.0;
+
+/// Refuses times that need too much memory, before it is allocated: `kept` numbers for each time, and two weights for each number of
+/// jumps of its window. `means` are the means of the numbers of jumps.
+pub(crate) fn check_bytes(
+    means: impl ExactSizeIterator<Item = f64>,
+    kept: usize,
+    limit: u64,
+) -> Result<(), TransientError> {
+    let times = means.len();
+    let weights: f64 = means.map(|mean| 2.0 * (WINDOW * (mean.sqrt() + 1.0))).sum();
+    let needed = ((times as f64 * kept as f64 + weights) * size_of::<f64>() as f64) as u64;
+    if needed > limit { Err(TransientError::TooManyTimes { times, needed, limit }) } else { Ok(()) }
 }
 
 /// Probabilities at given times.
@@ -231,11 +259,13 @@ pub(crate) fn walk(
     }
 }
 
-/// Returns the Poisson windows of the given times, which may use half of the allowed error.
+/// Returns the Poisson windows of the given times, which may use half of the allowed error; `kept` is the number of further numbers
+/// that are kept for each time.
 pub(crate) fn windows(
     chain: &Uniformised,
     times: &[f64],
     settings: &TransientSettings<'_>,
+    kept: usize,
 ) -> Result<Vec<PoissonWindow>, TransientError> {
     if let Some(&time) = times.iter().find(|t| !(t.is_finite() && **t >= 0.0)) {
         return Err(TransientError::Time { time });
@@ -244,6 +274,7 @@ pub(crate) fn windows(
     if times.iter().any(|t| chain.is_hopeless(rate * t, settings)) {
         return Err(too_many(rate, times, settings));
     }
+    check_bytes(times.iter().map(|t| rate * t), kept, settings.bytes)?;
     Ok(times.iter().map(|t| PoissonWindow::new(rate * t, 0.25 * settings.error)).collect())
 }
 
@@ -275,7 +306,7 @@ pub fn transient(chain: &Chain, times: &[f64], settings: &TransientSettings<'_>)
     }
     chain.check()?;
     let jumps = Uniformised::of(&chain.rates, &chain.exit_rates());
-    let windows = windows(&jumps, times, settings)?;
+    let windows = windows(&jumps, times, settings, 2 * chain.states())?;
     let above: Vec<Vec<f64>> = windows.iter().map(PoissonWindow::above).collect();
     let mut probabilities = vec![vec![0.0; chain.states()]; times.len()];
     let mut stays = probabilities.clone();
@@ -462,6 +493,16 @@ mod tests {
         }
         let short = rewards_at(&chain, &[vec![1.0]], &times, &TransientSettings::default());
         assert_eq!(short, Err(TransientError::Reward { reward: 0 }));
+    }
+
+    /// 1,000 times of 2e7 jumps each have 1.4e8 weights, which are kept twice.
+    #[test]
+    fn times_that_need_too_much_memory_are_refused_before_it_is_allocated() {
+        let chain = birth_death(8, 1.0, 1.0);
+        let settings = TransientSettings { bytes: 1 << 30, ..TransientSettings::default() };
+        let found = transient(&chain, &vec![1e7; 1_000], &settings);
+        assert!(matches!(found, Err(TransientError::TooManyTimes { times: 1_000, .. })), "{found:?}");
+        assert!(transient(&chain, &[1e4; 4], &settings).is_ok());
     }
 
     #[test]

@@ -71,6 +71,11 @@ pub enum WarningKind {
 }
 
 impl WarningKind {
+    /// Returns true if the log of a running job normally has this warning: it is incomplete.
+    pub fn is_of_running_job(self) -> bool {
+        matches!(self, Self::CutLastLine | Self::CutFile | Self::Unfinished | Self::UnfinishedJob)
+    }
+
     /// Returns a description, for one or several cases.
     pub fn text(self) -> &'static str {
         match self {

@@ -2,17 +2,25 @@
 
 use crate::StudyError;
 use crate::answer::AnswerError;
+use crate::ask::net::NetAnswer;
 use crate::ask::{EstimatedJob, EstimatedWork};
 use crate::document::Document;
 use crate::job_time::{FittedModel, OwnRun};
+use crate::net::Net;
 use crate::optimize::Cheapest;
 use crate::optimize::{self, OptimizeOutcome, OptimizePlan, SizingOutcome};
 use crate::report::fit::fit_report;
 use crate::report::fit_job::fit_jobs_report;
 use crate::report::job::estimate_report;
+use crate::report::net_report::NetReport;
 use crate::report::optimize::{optimize_report, sizing_report};
 use crate::report::read::AnyReport;
 use crate::report::stages::stages_report;
+use crate::report::whatif::{WhatIfReport, what_if_report};
+use crate::report::whatif_log::log_what_if_report;
+use crate::sim::Question;
+use crate::watch::Watch;
+use crate::whatif::{WhatIf, WhatIfOutcome};
 
 /// The answer to a question, the same for the command line, the page and Python.
 #[derive(Clone, Debug)]
@@ -101,6 +109,32 @@ impl Answer {
         Ok(Self { warnings: job.warnings(), notes, ..Self::new(result) }.unless_stopped(job.is_partial()))
     }
 
+    /// Returns the answer to a question about a net. Exact numbers have the confidence level `level`; `watch` may stop the
+    /// computation of an exact distribution.
+    ///
+    /// # Errors
+    ///
+    /// The errors of [`NetReport::new`].
+    pub fn of_net(
+        net: &Net,
+        question: &Question,
+        found: &NetAnswer,
+        level: f64,
+        watch: &dyn Watch,
+    ) -> Result<Self, AnswerError> {
+        let report = NetReport::new(net, question, found, level, watch)?;
+        let (is_stopped, times_s) = match found {
+            NetAnswer::Replications(found, _) => {
+                let run = found.replicated();
+                (run.provenance.cut_short, Some(run.samples.times_s().collect()))
+            }
+            NetAnswer::LongRuns(found, _) => (found.is_partial(), None),
+            NetAnswer::Exact(_) => (false, None),
+        };
+        let notes = report.notes(question, found);
+        Ok(Self { notes, times_s, ..Self::new(report) }.unless_stopped(is_stopped))
+    }
+
     /// Returns the answer to a fit, with the fitted plan. Intervals have confidence `level`.
     ///
     /// # Errors
@@ -112,6 +146,14 @@ impl Answer {
             FittedModel::Jobs(all, checked, own_run) => Self::new(fit_jobs_report(all, checked, own_run)),
         };
         Ok(Self { plan: Some(model.plan_text()?), ..answer })
+    }
+
+    /// Returns the answer to a comparison of straggler policies; `own_run` is the check of a plan on its own runs.
+    pub fn of_policies(study: &WhatIf, outcome: &WhatIfOutcome, own_run: Option<OwnRun>) -> Self {
+        match log_what_if_report(study, outcome) {
+            Some(report) => Self::new(report),
+            None => Self::new(WhatIfReport { own_run, ..what_if_report(study, outcome) }),
+        }
     }
 
     /// Returns the answer to a search for the cheapest size of a job.

@@ -184,7 +184,7 @@ pub use optimize::{optimize_report, sizing_report};
 pub use picture::{Mark, histogram_text};
 #[cfg(feature = "png")]
 pub use png::{PngError, png};
-pub use rare::{LevelRow, RareReport, RareSettings};
+pub use rare::{LevelRow, RareReport};
 #[cfg(feature = "schema")]
 pub use read::RESULT_SCHEMAS;
 pub use read::{AnyReport, KINDS, PageResult, ReadError, page, read_json};
@@ -217,7 +217,7 @@ pub use trace_rows::{
     AmountRow, ApplicationRow, BoundsRow, CopiesRow, GpuRow, LaneRow, NodeRow, OutcomeRow, StageRow, StragglerRow,
     TimelineRow, TraceJobRow, TraceReport, WarningRow,
 };
-pub use trace_timeline::trace_svg;
+pub use trace_timeline::{trace_pictures, trace_svg};
 pub use whatif::{
     ChangeRow, DetectorRow, DetectorsReport, MetricRow, NetRow, PolicyRow, TailRow, WhatIfReport, detectors_report,
     what_if_report,

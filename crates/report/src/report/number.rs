@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use toml::Value;
 
+pub use tailspn_common::number::count;
+
 use crate::estimate::Measured;
 
 /// Significant digits of an interval's half width; they determine the digits of the value.
@@ -70,24 +72,6 @@ pub fn plain(value: f64) -> String {
     let rounded: f64 = format!("{value:.digits$e}").parse().unwrap_or(value);
     let size = rounded.abs();
     if (SMALL..LARGE).contains(&size) { format!("{rounded}") } else { format!("{rounded:e}") }
-}
-
-/// Formats a count with commas between groups of three digits.
-///
-/// ```
-/// # use tailspn_report::report::count;
-/// assert_eq!(count(1_234_567), "1,234,567");
-/// ```
-pub fn count(number: u128) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Formats a wall time with three significant digits in a suitable unit.

@@ -1,17 +1,15 @@
 //! The probability of a rare event of a net.
 
-use std::time::Duration;
-
 use serde::{Deserialize, Serialize};
 
-use crate::ask::net::NetSummary;
+use crate::ask::net::{NetSummary, RareAnswer, RareQuestion};
 use crate::document::parts::{folding_rows, wall};
 use crate::document::{Column, Document, Number, Report, Table};
 use crate::estimate::Measured;
 use crate::report::json::Word;
 use crate::report::number::{count, plain};
 use crate::report::simulation_document::NetWords as _;
-use crate::sim::{FoldedParts, NotFolded, Question, RareEstimate};
+use crate::sim::{FoldedParts, NotFolded};
 
 /// The probability of a rare event, and the levels of splitting.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -63,27 +61,12 @@ pub struct LevelRow {
     pub share: f64,
 }
 
-/// A question about a rare event, and how it was answered.
-#[derive(Clone, Copy, Debug)]
-pub struct RareSettings<'a> {
-    /// The question, with the goal, the markings to avoid and the horizon of the event.
-    pub question: &'a Question,
-    /// True if the event is that the goal is not reached by the horizon.
-    pub beyond: bool,
-    /// Number of walks on each level of a batch.
-    pub effort: u64,
-    /// Seed of the random numbers.
-    pub seed: u64,
-    /// Wall time.
-    pub wall: Duration,
-}
-
 impl RareReport {
-    /// Reports the result of a splitting run.
-    pub fn new(net: NetSummary, asked: &RareSettings<'_>, found: &RareEstimate) -> Self {
-        let question = asked.question;
+    /// Reports the answer to a question about a rare event.
+    pub fn new(asked: &RareQuestion, answer: &RareAnswer) -> Self {
+        let (question, found) = (&asked.question, &answer.estimate);
         Self {
-            net,
+            net: answer.net.clone(),
             goal: question.goal.code().map_or("dead", |_| question.goal.words()).to_owned(),
             avoid: question.avoid.as_ref().map(|avoid| avoid.text.clone()),
             within_s: question.horizon.filter(|_| !asked.beyond),
@@ -92,12 +75,12 @@ impl RareReport {
             relative_error: found.relative_error,
             partial: found.probability.samples < u64::from(found.planned),
             levels: found.levels.iter().map(|level| LevelRow { at: level.at, share: level.share }).collect(),
-            effort: asked.effort,
+            effort: asked.effort.into(),
             firings: found.firings,
             folded: found.folded,
             not_folded: found.not_folded.clone(),
-            seed: asked.seed,
-            wall_s: asked.wall.as_secs_f64(),
+            seed: answer.seed,
+            wall_s: answer.wall.as_secs_f64(),
             version: env!("CARGO_PKG_VERSION").into(),
         }
     }

@@ -154,7 +154,7 @@ impl<'a> Estimation<'a> {
         let work = match plan {
             JobPlan::MapReduce(mut plan) => {
                 let late = late_effort.map(|effort| LateSettings { effort, level });
-                let settings = EstimateSettings { method, fold: !unfolded, late, proof };
+                let settings = EstimateSettings { method, fold: !unfolded, late, proof, most_bytes: run.max_memory };
                 let ensemble = run.ensemble(plan.model.seed, REPLICATIONS);
                 // the plan that is reported has the seed that was used
                 plan.model.seed = ensemble.seed;

@@ -31,7 +31,7 @@ pub struct RunSettings {
     pub max_time: Option<Duration>,
     /// Maximum number of states that an exact answer explores. None: [`Limits::default`].
     pub max_states: Option<u64>,
-    /// Maximum memory of these states \[bytes\]. None: [`Limits::default`].
+    /// Maximum memory of these states, or of the net of a job \[bytes\]. None: [`Limits::default`] for states, no maximum for the net.
     pub max_memory: Option<u64>,
     /// The device that runs replications of nets, the CPU or a GPU.
     pub backend: Backend,

@@ -31,7 +31,7 @@ mod values;
 
 pub use chance::time_difference;
 pub use logs::compare_logs;
-pub use plans::compare_plans;
+pub use plans::{NamedPlan, compare_plans};
 pub use result::{
     ChanceTest, Compared, ComparedSide, ComparisonReport, Gap, GapDifference, SettingDifference, StageDifference,
     StageSide, TimeDifference, Verdict,

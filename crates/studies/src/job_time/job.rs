@@ -52,12 +52,14 @@ pub struct EstimateSettings {
     pub late: Option<LateSettings>,
     /// Demands on the check of the plan on its own runs.
     pub proof: Proof,
+    /// Maximum memory of the job's net \[bytes\]. A larger job runs task by task if it can, and is refused otherwise. None: no maximum.
+    pub most_bytes: Option<u64>,
 }
 
 impl From<EstimateMethod> for EstimateSettings {
     /// Settings with this method and with folding, without splitting, for a question that asks for no advice.
     fn from(method: EstimateMethod) -> Self {
-        Self { method, fold: true, late: None, proof: Proof::default() }
+        Self { method, fold: true, late: None, proof: Proof::default(), most_bytes: None }
     }
 }
 
@@ -283,14 +285,17 @@ pub fn estimate_job(
     ensemble: &Ensemble,
     watch: &dyn Watch,
 ) -> Result<JobEstimate, StudyError> {
-    let EstimateSettings { method, fold, late, proof } = settings.into();
+    let EstimateSettings { method, fold, late, proof, most_bytes } = settings.into();
     let mut plan = plan.clone();
     plan.model.seed = ensemble.seed;
-    let by_task = runs_by_task(&plan, method, ensemble);
+    let by_task = runs_by_task(&plan, method, ensemble, most_bytes);
     refuse(
         &plan,
         if method == EstimateMethod::Exact || ensemble.backend != Backend::Auto { Asked::Net } else { Asked::Times },
     )?;
+    if !by_task {
+        check_net_bytes(&plan, most_bytes)?;
+    }
     let phases = seeded_phase_times(&plan).map_err(|error| StudyError::Model(error.to_string()))?;
     // before the replications: what stops them must not stop the check
     let own_run = proof.before_replications(watch, |watch| own_run_of_job(&plan, watch))?;
@@ -357,10 +362,28 @@ fn estimate_tasks(
 
 /// Number of tasks above which a job runs task by task: a net takes kilobytes for each task.
 const LARGE: u64 = 100_000;
+/// Memory of a task in a net while it is built, compiled and simulated \[bytes\]: 8,000 with slots, 10,000 with copies, 11,500
+/// without slots (2026-11-29, peaks of processes that estimate 10,000 to 90,000 tasks).
+const BYTES_OF_A_TASK: u64 = 12_000;
+
+/// Returns the approximate memory of the net of a job \[bytes\].
+fn net_bytes(plan: &Plan) -> u64 {
+    plan.tasks().saturating_mul(BYTES_OF_A_TASK)
+}
+
+/// Refuses a job whose net needs too much memory, before the net is built.
+pub(crate) fn check_net_bytes(plan: &Plan, most_bytes: Option<u64>) -> Result<(), StudyError> {
+    let (tasks, needed) = (plan.tasks(), net_bytes(plan));
+    match most_bytes.filter(|limit| needed > *limit) {
+        Some(limit) => Err(StudyError::LargeNet { tasks, needed, limit }),
+        None => Ok(()),
+    }
+}
 
 /// Returns true if the job runs task by task: its net cannot run it as the plan states it, or is too large.
-fn runs_by_task(plan: &Plan, method: EstimateMethod, ensemble: &Ensemble) -> bool {
-    let is_large = plan.tasks() > LARGE && plan.can_run_by_task();
+fn runs_by_task(plan: &Plan, method: EstimateMethod, ensemble: &Ensemble, most_bytes: Option<u64>) -> bool {
+    let is_large = plan.tasks() > LARGE || most_bytes.is_some_and(|limit| net_bytes(plan) > limit);
+    let is_large = is_large && plan.can_run_by_task();
     method != EstimateMethod::Exact && ensemble.backend == Backend::Auto && (plan.runs_by_task() || is_large)
 }
 

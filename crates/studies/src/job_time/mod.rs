@@ -34,6 +34,7 @@ pub use deadline::DeadlineSection;
 pub use explain::{Assumed, Explained, explain_job};
 pub use explain_stages::{StagePart, StagesExplained, explain_stages};
 pub use fitting::{FitSettings, FittedModel, LogFit, LogFitError};
+pub(crate) use job::check_net_bytes;
 pub use job::{
     EstimateMethod, EstimateSettings, ExactJobTime, JobEstimate, REPLICATIONS, estimate_job, job_and_net, job_times,
 };

@@ -6,6 +6,7 @@ use toml::Value;
 
 use crate::ask::RunSettings;
 use crate::error::StudyError;
+use crate::job_time::check_net_bytes;
 use crate::optimize::judge::Measure;
 use crate::optimize::plan::OptimizePlan;
 use crate::optimize::price::{Price, PriceError, PriceUnit};
@@ -150,6 +151,9 @@ impl Sizing {
     ///
     /// The errors of [`Optimization::run`]. A stopped search is a result.
     pub fn run(&self, watch: &dyn Watch) -> Result<SizingOutcome, StudyError> {
+        if let JobPlan::MapReduce(plan) = &self.job {
+            check_net_bytes(plan, self.run.max_memory)?;
+        }
         if !self.machines.is_empty() {
             return self.outcome(self.search(&self.machines)?, watch);
         }

@@ -4,10 +4,12 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
+use crate::diagnose::long_tail::ProgressReader;
 use crate::diagnose::samples::is_samples;
 use crate::diagnose::syscalls::is_strace;
 use crate::fit::HadoopConf;
 use crate::formats::Format as NetFormat;
+use crate::trace::compression::first_bytes;
 use crate::trace::{Format as LogFormat, log_format};
 
 /// Number of bytes at the start of a file that determine the kind.
@@ -34,10 +36,12 @@ pub enum FileKind {
     Samples,
     /// A log of system calls, by strace.
     SystemCalls,
+    /// Reports of the progress of tasks.
+    Progress,
 }
 
 impl FileKind {
-    /// Returns the kind of a file; none for a file of another kind, a file that cannot be read, and progress reports, which have no sure mark.
+    /// Returns the kind of a file, or of a folder of logs; none for a file of another kind, or one that cannot be read.
     pub fn of(path: &Path) -> Option<Self> {
         // the text of sysstat as JSON also looks like a log
         if is_samples(path) {
@@ -48,11 +52,14 @@ impl FileKind {
         }
         let mut head = Vec::new();
         File::open(path).ok().filter(|_| path.is_file())?.take(HEAD).read_to_end(&mut head).ok()?;
-        Self::of_text(&head).or_else(|| is_strace(path).then_some(Self::SystemCalls))
+        let reports = || Self::of_bytes(&first_bytes(path, HEAD).ok()?).filter(|kind| *kind == Self::Progress);
+        // reports and system calls may be compressed
+        Self::of_bytes(&head).or_else(reports).or_else(|| is_strace(path).then_some(Self::SystemCalls))
     }
 
-    /// Returns the kind of a text that is not a log, by its first bytes.
-    pub fn of_text(head: &[u8]) -> Option<Self> {
+    /// Returns the kind of a text in memory by its first bytes; none for logs, samples and system calls, which are read from files.
+    pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
+        let head = &bytes[..bytes.len().min(HEAD as usize)];
         match NetFormat::sniff(head) {
             Some(NetFormat::Svg | NetFormat::Dot) => return None,
             Some(_) => return Some(Self::Net),
@@ -70,7 +77,9 @@ impl FileKind {
         } else if has("[sweep]") || has("[[axis]]") {
             Some(Self::SweepPlan)
         } else {
-            ["[job]", "[[job]]", "[profile]", "[[stage]]", "[cluster]"].into_iter().any(has).then_some(Self::JobPlan)
+            let is_plan = ["[job]", "[[job]]", "[profile]", "[[stage]]", "[cluster]"].into_iter().any(has);
+            let is_progress = || ProgressReader::is_meant(&text).then_some(Self::Progress);
+            is_plan.then_some(Self::JobPlan).or_else(is_progress)
         }
     }
 
@@ -86,13 +95,14 @@ mod tests {
 
     #[test]
     fn texts_tell_their_kind() {
-        let of = |text: &str| FileKind::of_text(text.as_bytes());
+        let of = |text: &str| FileKind::of_bytes(text.as_bytes());
         assert_eq!(of("<?xml version=\"1.0\"?><pnml><net/></pnml>"), Some(FileKind::Net));
         assert_eq!(of("<?xml version=\"1.0\"?>\n<configuration>"), Some(FileKind::HadoopConf));
         assert_eq!(of("# mine\n[job]\nmaps = 3\n"), Some(FileKind::JobPlan));
         assert_eq!(of("[sweep]\nbase = \"a.toml\"\n"), Some(FileKind::SweepPlan));
         assert_eq!(of("[sweep]\n[optimize]\n"), Some(FileKind::OptimizePlan));
         assert_eq!(of("{\"format_version\": 1, \"kind\": \"estimate\"}"), Some(FileKind::Result));
+        assert_eq!(of("kind\tpartition\tt_ms\tdone\ttotal\n"), Some(FileKind::Progress));
         assert_eq!(of("maps: 3\n"), None);
         assert_eq!(of(""), None);
     }

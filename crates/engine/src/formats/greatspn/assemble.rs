@@ -49,7 +49,13 @@ pub(super) fn assemble(
         return Err(notes.into_error());
     }
     match builder.build() {
-        Ok(net) => Ok(ReadNet { net, dialect, warnings: notes.into_warnings(), taken: constants.taken }),
+        Ok(net) => Ok(ReadNet {
+            net,
+            dialect,
+            warnings: notes.into_warnings(),
+            taken: constants.taken,
+            properties: Vec::new(),
+        }),
         Err(problems) => {
             for problem in problems {
                 notes.fault(spans.of(problem.part()), Fault::Build(problem));

@@ -12,6 +12,7 @@ use crate::formats::pipe::problem::{Fault, Oddity, ReadError, Warning};
 use crate::formats::pipe::spans::Spans;
 use crate::formats::pipe::xml::{PNML, stream};
 use crate::net::Net;
+use crate::query::Property;
 
 /// A net that was read, and the warnings about its file.
 #[derive(Clone, Debug)]
@@ -25,6 +26,8 @@ pub struct ReadNet {
     pub warnings: Vec<Warning>,
     /// The constants of [`ReadOptions::constants`] that the file has.
     pub taken: Vec<String>,
+    /// The properties of a JANI model; other formats have none.
+    pub properties: Vec<Property>,
 }
 
 /// Reads a net from the bytes of a file.
@@ -77,7 +80,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadError> {
     }
     match net {
         Some(net) if !notes.refused() => {
-            Ok(ReadNet { net, dialect, warnings: notes.into_warnings(), taken: Vec::new() })
+            Ok(ReadNet { net, dialect, warnings: notes.into_warnings(), taken: Vec::new(), properties: Vec::new() })
         }
         _ => Err(notes.into_error()),
     }

@@ -56,7 +56,7 @@ pub fn read_plain(mut input: impl Read, options: &ReadOptions) -> Option<ReadNet
     let (dialect, is_foreign) = (raw.traces.dialect(), raw.traces.untimed() || raw.traces.tapaal);
     let is_whole = streamed.is_ok() && raw.nets == 1 && !is_foreign;
     let net = parts.finish(&mut raw).filter(|_| is_whole && collected.is_empty() && assembled.is_empty())?;
-    Some(ReadNet { net, dialect, warnings: Vec::new(), taken: Vec::new() })
+    Some(ReadNet { net, dialect, warnings: Vec::new(), taken: Vec::new(), properties: Vec::new() })
 }
 
 /// Number of bytes that contain the XML declaration.

@@ -6,7 +6,7 @@ use crate::solve::explore_error::ExploreError;
 use crate::solve::fixed_delays::evolution::Evolution;
 use crate::solve::fixed_delays::grid::{place, window};
 use crate::solve::fixed_delays::{FixedDelayError, FixedDelayStates, TimeGrid, averages};
-use crate::solve::transient::TransientError;
+use crate::solve::transient::{TransientError, check_bytes};
 use crate::watch::Watch;
 
 /// The states of a net with fixed delays at given times.
@@ -50,6 +50,8 @@ impl FixedDelayStates {
             let (interval, since) = place(time, step);
             Request { interval, weights: window(rate * since) }
         };
+        let means = times.iter().map(|&time| rate * place(time, step).1);
+        check_bytes(means, self.space.states() + evolution.delayed().len(), self.most_bytes)?;
         let requests: Vec<Request> = times.iter().map(request).collect();
         let mut probabilities = vec![vec![0.0; self.space.states()]; times.len()];
         let mut flows = vec![vec![0.0; evolution.delayed().len()]; times.len()];

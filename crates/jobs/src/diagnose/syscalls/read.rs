@@ -10,7 +10,7 @@ use crate::diagnose::syscalls::observed::NodeCalls;
 use crate::diagnose::syscalls::settings::ReadSettings;
 use crate::diagnose::syscalls::stream::{Invocations, Stream};
 use crate::diagnose::syscalls::warning::OddKind;
-use crate::trace::compression::{Plain, plain};
+use crate::trace::compression::{Plain, first_bytes, plain};
 use crate::watch::Watch;
 
 /// A log of one node.
@@ -72,15 +72,7 @@ const SNIFFED: u64 = 1 << 14;
 /// Returns true if a file appears to be a strace log, plain or compressed. This is so if most of its first lines are
 /// calls with a process number, a time or a duration, or if the file has a table of totals.
 pub fn is_strace(path: &Path) -> bool {
-    let head = |path: &Path| -> io::Result<Vec<u8>> {
-        let mut head = Vec::new();
-        if let Plain::Text(text) = plain(File::open(path)?)? {
-            // damage after some text is counted while the file is read
-            let _ = text.take(SNIFFED).read_to_end(&mut head);
-        }
-        Ok(head)
-    };
-    path.is_file() && head(path).is_ok_and(|head| looks_like_strace(&head))
+    path.is_file() && first_bytes(path, SNIFFED).is_ok_and(|head| looks_like_strace(&head))
 }
 
 fn looks_like_strace(head: &[u8]) -> bool {

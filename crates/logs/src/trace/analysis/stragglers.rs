@@ -1,6 +1,6 @@
 //! Stragglers among the attempts, by two common rules.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use tailspn_common::order::quantile;
 
@@ -41,6 +41,23 @@ impl Usual {
             quantile(&times, 0.5)
         };
         Self { times: found.into_iter().filter_map(|(task, times)| Some((task, median(times)?))).collect() }
+    }
+
+    /// Returns a sentence about the first stage that has another name in a baseline run, which then seems to be a run of another
+    /// program: expected times go by the numbers of stages and tasks.
+    pub fn other_program(trace: &JobTrace, run: &JobTrace) -> Option<String> {
+        let names = |trace: &JobTrace| -> BTreeMap<u32, String> {
+            let named = trace.stages_with_ids().filter(|(_, stage)| !stage.name.is_empty());
+            named.map(|(_, stage)| (stage.number, stage.name.lines().next().unwrap_or("").to_owned())).collect()
+        };
+        let there = names(run);
+        let (number, here, there) = names(trace).into_iter().find_map(|(number, name)| {
+            there.get(&number).filter(|other| **other != name).map(|other| (number, name, other))
+        })?;
+        let log = run.files.first().map_or("", String::as_str);
+        Some(format!(
+            "{log} seems to be a run of another program: stage {number} is `{there}` there and `{here}` here; expected times go by the numbers of stages"
+        ))
     }
 
     /// Returns the usual time of a task of a stage \[s\], if the runs have it.

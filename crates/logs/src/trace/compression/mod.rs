@@ -5,7 +5,9 @@ mod damage;
 mod java;
 mod zstd;
 
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
 
 use flate2::bufread::MultiGzDecoder;
 use snap::read::FrameDecoder as SnappyFrames;
@@ -60,6 +62,20 @@ pub fn plain<'r>(source: impl Read + 'r) -> io::Result<Plain<'r>> {
         };
     }
     Ok(Plain::Refused(Refused { what: "compressed too many times", help: "unpack it first" }))
+}
+
+/// Returns the first bytes of the text in a file, plain or compressed; empty for an unsupported compression. Damage after
+/// some text is ignored here, because the reader of the file reports it.
+///
+/// # Errors
+///
+/// A file that cannot be opened, or whose first bytes cannot be read.
+pub fn first_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    if let Plain::Text(text) = plain(File::open(path)?)? {
+        let _ = text.take(most).read_to_end(&mut head);
+    }
+    Ok(head)
 }
 
 /// Number of bytes used to detect the compression of a stream.

@@ -14,6 +14,7 @@
 //! | a solution from the question to the result | `solve`, `states`, `fixed_delays`, with settings in `solved_net` |
 //! | the rows of a solution | `solved`, `numbers`, `passage`, `points`, `witnesses`, `folded` |
 //! | queries and properties | `queries`, `query_rows` |
+//! | rare events | `rare` |
 //! | markings without time | `explore`, `exploration` |
 
 mod answer;
@@ -28,6 +29,7 @@ mod passage;
 mod points;
 mod queries;
 mod query_rows;
+mod rare;
 mod solve;
 mod solved;
 mod solved_net;
@@ -46,6 +48,7 @@ pub use passage::{PassageSection, completion_section, line, passage_section};
 pub use points::{CdfPoint, QUANTILES, QuantilePoint};
 pub use queries::{answer_properties, answer_queries};
 pub use query_rows::{QueryBound, QueryReport, QueryRow};
+pub use rare::{RareAnswer, RareQuestion};
 pub use solve::solve_net;
 pub use solved::{
     CoverabilityRow, DeadMarkings, ExchangedParts, FoldedStates, LivenessRow, MarkingBound, MethodRow, PropertyRow,

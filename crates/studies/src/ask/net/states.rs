@@ -211,7 +211,9 @@ impl Numbers<'_> {
         if times.is_empty() {
             return Ok(());
         }
-        let found = transient(self.chain, times, &TransientSettings::watched(self.watch))?;
+        let bytes = self.solving.limits().bytes;
+        let settings = TransientSettings { bytes, ..TransientSettings::watched(self.watch) };
+        let found = transient(self.chain, times, &settings)?;
         for (at, probabilities) in found.probabilities.iter().enumerate() {
             let averages = self.averages(probabilities)?;
             report.at.push(time_section(&found, at, averages));
