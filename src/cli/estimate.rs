@@ -1,6 +1,6 @@
 //! `estimate`: the time of a planned or recorded job, by simulation and by formula.
 
-use tailspn::ask::{EstimateJob as _, Proof, RunSettings};
+use tailspn::ask::{EstimateJob as _, EstimateList, Proof, RunSettings};
 use tailspn::mapreduce;
 use tailspn::plan::{JobPlan, PlanOption};
 use tailspn::report::Answer;
@@ -45,6 +45,42 @@ impl EstimateArgs {
     }
 }
 
+impl EstimateArgs {
+    /// Refuses options that need a list.
+    fn only_lists(&self) -> Result<(), Failure> {
+        let given = [("--price", self.price.is_some()), ("--probability", self.probability.is_some())];
+        match given.into_iter().find(|(_, given)| *given) {
+            Some((option, _)) => {
+                let help = "add a list of configurations, such as --executors 1..16 or --workers 4,8";
+                Err(Failure::helped(Exit::Usage, format!("{option} applies only to a list"), help))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Estimates each configuration of the lists.
+    fn table(&self, plan: JobPlan, lists: Vec<Vec<PlanOption>>, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
+        let single = [("--export", self.export.is_some()), ("--shard", self.part.shard.is_some())];
+        if let Some((option, _)) = single.into_iter().find(|(_, given)| *given) {
+            let help = "state one value for each option, instead of a list";
+            return Err(Failure::helped(Exit::Usage, format!("{option} needs a single configuration"), help));
+        }
+        if self.probability.is_some() && plan.deadline_s().is_none() {
+            return Err(Failure::helped(Exit::Usage, "--probability needs a deadline", "add --deadline TIME"));
+        }
+        let mut list = EstimateList::new(plan, lists)?;
+        list.price.clone_from(&self.price);
+        list.probability = self.probability.unwrap_or(list.probability);
+        (list.method, list.unfolded, list.is_trusted) = (self.method.of_job(), self.no_fold, self.trust.trust_misfit);
+        list.run = self.settings(terminal);
+        catch_interrupt(terminal);
+        let progress = Progress::new(terminal.shows_progress(), "configurations");
+        let found = list.run(&progress)?;
+        drop(progress);
+        Ok(Answer::of_table(found).into())
+    }
+}
+
 impl Ask for EstimateArgs {
     fn form(&self) -> Form<'_> {
         let files = self.export.as_deref().into_iter().collect();
@@ -58,6 +94,11 @@ impl Ask for EstimateArgs {
             Read::Nothing => JobPlan::default(),
         };
         let plan = applied(plan, &self.options())?;
+        let lists = self.planned.lists();
+        if !lists.is_empty() {
+            return self.table(plan, lists, terminal);
+        }
+        self.only_lists()?;
         let format = self.export.as_deref().map(|path| format_of(path, "")).transpose()?;
         let proof = Proof { is_needed: self.speculation.is_some(), is_trusted: self.trust.trust_misfit };
         let mut estimation =

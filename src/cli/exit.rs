@@ -108,10 +108,10 @@ const CODES: [Row; 10] = [
     Row {
         code: Exit::Unmet as u8,
         meaning: "no configuration meets the deadline, or a formula does not hold",
-        cases: "`solve --ctl`: a formula does not hold. `query`: a bound does not hold or is undecided. `optimize`: no \
+        cases: "`solve --ctl`: a formula does not hold. `query`: a bound does not hold or is undecided. `optimize`, and `estimate` with lists: no \
                 configuration meets the deadline, or some configurations are undecided and no configuration was \
                 proved to meet it (the text and `answer` in JSON state which of the two). Partial results are \
-                printed. A question that asks for advice (`estimate` with a deadline or a policy, `whatif`, \
+                printed. A question that asks for advice (`estimate` with a deadline, a list or a policy, `whatif`, \
                 `optimize`, `sweep`, `sensitivity`) on a plan that does not reproduce its own runs, without \
                 `--trust-misfit` ([fit.md](fit.md#own-run-first)).",
     },

@@ -24,6 +24,7 @@ mod cli_help;
 mod cli_jani;
 #[cfg(feature = "cli")]
 mod cli_late;
+mod cli_lists;
 #[cfg(feature = "cli")]
 mod cli_optimize;
 #[cfg(feature = "cli")]

@@ -107,9 +107,10 @@ fn questions_that_ask_for_advice_need_a_plan_that_reproduces_its_run() {
     let text = plan(&proof(100.0, 60.0));
     let folder = Folder::new(&[("job.toml", &text), ("sweep.toml", sweep)]);
     let (job, sweep) = (folder.at("job.toml"), folder.at("sweep.toml"));
-    let questions: [&[&str]; 6] = [
+    let questions: [&[&str]; 7] = [
         &["estimate", &job, "--deadline=60s"],
         &["estimate", &job, "--speculation=spark4"],
+        &["estimate", &job, "--executors=1..3"],
         &["whatif", &job],
         &["optimize", &job, "--deadline=60s"],
         &["sweep", &sweep],

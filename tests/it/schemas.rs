@@ -230,9 +230,10 @@ fn a_result_of_each_kind_fits_until_it_is_damaged() {
     std::fs::write(at("sweep.toml"), study).unwrap();
     std::fs::write(at("optimize.toml"), format!("[optimize]\ndeadline_s = 1000\n{study}")).unwrap();
     std::fs::write(at("reports.tsv"), crate::cli_watch::reports(30)).unwrap();
-    let commands: [&[&str]; 26] = [
+    let commands: [&[&str]; 27] = [
         &["estimate", "models/mapreduce/all-at-once.toml", "--reps=100"],
         &["estimate", &at("stages.toml"), "--reps=50"],
+        &["estimate", &at("stages.toml"), "--executors=1,2", "--deadline=1h", "--price=1USD/core-hour"],
         &["simulate", net, "--reps=300", "--method=simulate"],
         &["simulate", queue, "--steady", "--steady-firings=2e4", "--throughput", "--tokens"],
         &["solve", net, "--until=#(a2) > 0", "--at=2"],

@@ -131,6 +131,7 @@ fn commands(folder: &Path) -> Vec<Vec<String>> {
         "estimate --reps 1e12 --json".to_owned(),
         format!("estimate {stages} --reps 1e12 --json"),
         format!("estimate {stages} --speculation spark4 --reps 1e12 --json"),
+        format!("estimate {stages} --executors 1..2000 --reps 1e5 --json"),
         "whatif models/cluster/phan-c2.toml --reps 1e12 --json".to_owned(),
         "whatif models/tutorial/job.toml --reps 1e12 --json".to_owned(),
         format!("sweep {sweep} --json"),

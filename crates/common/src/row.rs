@@ -359,6 +359,8 @@ quantities! {
     Share("", "", ("%", 100.0), Digits::Percent);
     /// A level of confidence.
     Level("", "", ("%", 100.0), Digits::Plain);
+    /// Time of cores or slots, added up.
+    CoreSeconds("_core_s", "core-s", ("core-min", 1.0 / 60.0), Digits::Column(2));
     /// An amount of money, or of machine time; the head of its table says which.
     Cost("", "", ("", 1.0), Digits::Column(3));
 }

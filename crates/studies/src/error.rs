@@ -146,6 +146,20 @@ pub enum StudyError {
     /// A plan that does not reproduce its own runs, and a question that asks for advice.
     #[error("{}", misfit(.0))]
     Misfit(Box<OwnRun>),
+    /// More lists than a table has dimensions.
+    #[error("a table takes one or two lists, not {}: {}", .names.len(), .names.join(", "))]
+    Lists {
+        /// The options with lists.
+        names: Vec<String>,
+    },
+    /// A table with too many rows.
+    #[error("{rows} configurations are too many for a table; {most} is the maximum")]
+    ManyRows {
+        /// Number of rows.
+        rows: u128,
+        /// Maximum number of rows.
+        most: usize,
+    },
     /// A plan that is simulated task by task only.
     #[error("`{question}` cannot run a plan of {described_by}, which is simulated task by task")]
     TaskByTask {
@@ -225,7 +239,11 @@ impl Explain for StudyError {
             | Self::NoBisection
             | Self::TaskByTask { .. }
             | Self::NoCopies(NoCopies::Job(_)) => ErrorKind::Model,
-            Self::Options(_) | Self::NoRanges | Self::TooFewReplications { .. } => ErrorKind::Usage,
+            Self::Options(_)
+            | Self::Lists { .. }
+            | Self::ManyRows { .. }
+            | Self::NoRanges
+            | Self::TooFewReplications { .. } => ErrorKind::Usage,
             Self::Estimate(_) | Self::Threads(_) | Self::Written(_) => ErrorKind::Internal,
             Self::Run(error) => error.kind(),
             Self::Batch(error) => error.kind(),
@@ -254,6 +272,8 @@ impl Explain for StudyError {
                 "plan fewer tasks; without speculative copies, and with `model.slots`, a job of any size runs task by task".into()
             }
             Self::NotSchedule { .. } => "use --measure mean, or --method each with a plan".into(),
+            Self::Lists { .. } => "use `tailspn sweep`, which takes any number of settings; see docs/sweeps.md".into(),
+            Self::ManyRows { .. } => "shorten a list, such as 8,16,32 instead of 8..32".into(),
             Self::NoRanges => {
                 "write a plan with `sweep.net` and axes with `from` and `to`; see docs/sensitivity.md".into()
             }

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use tailspn::mapreduce::{CopySlots, Speculation, Stragglers};
+use tailspn::optimize::Price;
 use tailspn::plan::Copies;
 
 use crate::cli::args::diagnose::at_least_one;
 use crate::cli::args::{
-    FittedArgs, LogArgs, Method, PartArgs, PlaceArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs, TrustArgs,
+    ChoiceArgs, FittedArgs, LogArgs, Method, PartArgs, PlaceArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs, SizeLists,
+    TrustArgs,
 };
 use crate::cli::input::Input;
 use crate::cli::straggler_values;
@@ -83,6 +85,10 @@ Examples:
     tailspn estimate small.gz large.gz
     tailspn estimate small.gz large.gz --input-size 10GB --executors 8 --cores 4
 
+    # a table of cluster sizes, with the cheapest that meets a deadline
+    tailspn estimate small.gz large.gz --input-size 3x --executors 1..32 \\
+        --deadline 2m --price 0.05USD/core-hour
+
     # one of several applications in an archive; a MapReduce job
     tailspn estimate logs.zip --app application_1724877841851_0016 \\
         --max-attempts 1000000
@@ -116,7 +122,13 @@ pub(crate) struct EstimateArgs {
     #[arg(long, help_heading = "Run")]
     pub(crate) no_fold: bool,
     #[command(flatten)]
-    pub(crate) planned: PlanArgs,
+    pub(crate) planned: ChoiceArgs<SizeLists>,
+    /// With a list: price of machine time, such as 0.30/executor-hour, 0.05USD/core-hour or 0.40/node-hour
+    #[arg(long, value_name = "AMOUNT/UNIT", allow_hyphen_values = true, help_heading = "Question")]
+    pub(crate) price: Option<Price>,
+    /// With a list and a deadline: probability with which a configuration must meet the deadline [default: 95%]
+    #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, help_heading = "Question")]
+    pub(crate) probability: Option<f64>,
     /// Probability that a task runs on a slow node, and the factor by which a slow node lengthens the task, such as
     /// 0.1:3. Several factors need a probability each: 0.1:2@0.7,5@0.3 stands for factor 2 with probability 0.7 and
     /// factor 5 with probability 0.3

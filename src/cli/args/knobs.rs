@@ -5,7 +5,8 @@ use clap::{Args, ValueHint};
 use tailspn::optimize::{Measure, Price};
 
 use crate::cli::args::{
-    ChoiceArgs, FittedArgs, PartArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs, SensitivityMethod, TrustArgs, UntilArgs,
+    ChoiceArgs, FittedArgs, PartArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs, SensitivityMethod, SizeArgs, TrustArgs,
+    UntilArgs,
 };
 use crate::cli::input::Input;
 use crate::cli::values;
@@ -143,7 +144,7 @@ pub(crate) struct OptimizeArgs {
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, conflicts_with = "measure")]
     pub(crate) probability: Option<f64>,
     #[command(flatten)]
-    pub(crate) planned: ChoiceArgs,
+    pub(crate) planned: ChoiceArgs<SizeArgs>,
     /// Seed of every point, instead of the plan's
     #[arg(long, value_name = "S", allow_hyphen_values = true, value_parser = values::count, help_heading = "Run")]
     pub(crate) seed: Option<u64>,

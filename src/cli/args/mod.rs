@@ -42,7 +42,7 @@ pub(crate) use knobs::{OptimizeArgs, SensitivityArgs};
 pub(crate) use nets::{CheckArgs, ConvertArgs, LayoutChoice, OutFormat};
 #[cfg(feature = "serve")]
 pub(crate) use planned::workers;
-pub(crate) use planned::{ChoiceArgs, PlanArgs, TrustArgs};
+pub(crate) use planned::{ChoiceArgs, PlanArgs, SizeArgs, SizeLists, TrustArgs};
 pub(crate) use plots::{PlotArgs, PlotFormat};
 pub(crate) use query::QueryArgs;
 pub(crate) use rare::RareArgs;

@@ -1,5 +1,7 @@
 //! Options of a planned job, for every command that reads the plan of a job.
 
+use std::str::FromStr;
+
 use clap::Args;
 
 use tailspn::optimize::MachineChoices;
@@ -15,19 +17,47 @@ pub(crate) struct TrustArgs {
     pub(crate) trust_misfit: bool,
 }
 
-/// Values that replace the plan's, except the numbers of machines.
+/// Sizes of the job that replace the plan's.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "In place of the plan's values")]
+pub(crate) struct SizeArgs {
+    /// Input of the job, such as 10GB (KB, MB, GB and TB are powers of 1024), or a multiple of the plan's, such as 3x
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    input_size: Option<InputSize>,
+    /// Input of one map task, such as 128MB
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    split_size: Option<DataSize>,
+    /// Number of reduce tasks; 0: a job of maps only
+    #[arg(long, value_name = "R", allow_hyphen_values = true, value_parser = values::count)]
+    reduces: Option<u64>,
+    /// Number of shuffle partitions (plans of stages)
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
+    partitions: Option<u64>,
+}
+
+/// Sizes of the job that replace the plan's, or lists of them.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "In place of the plan's values")]
+pub(crate) struct SizeLists {
+    /// Input of the job, such as 10GB (KB, MB, GB and TB are powers of 1024), or a multiple of the plan's, such as 3x; or a
+    /// list of inputs, such as 1x,3x,10x
+    #[arg(long, value_name = "SIZES", allow_hyphen_values = true, value_parser = list::<InputSize>)]
+    input_size: Option<List<InputSize>>,
+    /// Input of one map task, such as 128MB, or a list
+    #[arg(long, value_name = "SIZES", allow_hyphen_values = true, value_parser = list::<DataSize>)]
+    split_size: Option<List<DataSize>>,
+    /// Number of reduce tasks, or a list; 0: a job of maps only
+    #[arg(long, value_name = "COUNTS", allow_hyphen_values = true, value_parser = counts_from_0)]
+    reduces: Option<Counts>,
+    /// Number of shuffle partitions, or a list (plans of stages)
+    #[arg(long, value_name = "COUNTS", allow_hyphen_values = true, value_parser = counts)]
+    partitions: Option<Counts>,
+}
+
+/// Values that replace the plan's, except its sizes and the numbers of machines.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "In place of the plan's values")]
 pub(crate) struct JobArgs {
-    /// Input of the job, such as 10GB (KB, MB, GB and TB are powers of 1024), or a multiple of the plan's, such as 3x
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
-    pub(crate) input_size: Option<InputSize>,
-    /// Input of one map task, such as 128MB
-    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
-    pub(crate) split_size: Option<DataSize>,
-    /// Number of reduce tasks; 0: a job of maps only
-    #[arg(long, value_name = "R", allow_hyphen_values = true, value_parser = values::count)]
-    pub(crate) reduces: Option<u64>,
     /// Map tasks that a worker runs at a time; tasks wait for slots
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) map_slots: Option<u64>,
@@ -52,18 +82,17 @@ pub(crate) struct JobArgs {
     /// Machines that the executors share (plans of stages) [default: as in the fitted logs]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) hosts: Option<u64>,
-    /// Number of shuffle partitions (plans of stages)
-    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
-    pub(crate) partitions: Option<u64>,
     /// Deadline, such as 85s or 5m, to print the probability of meeting it
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = values::deadline)]
-    pub(crate) deadline: Option<f64>,
+    deadline: Option<f64>,
 }
 
 /// Values that replace the plan's.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "In place of the plan's values")]
 pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    size: SizeArgs,
     #[command(flatten)]
     pub(crate) job: JobArgs,
     /// Number of workers; with several kinds, NAME=N for each
@@ -80,34 +109,76 @@ pub(crate) struct PlanArgs {
 impl PlanArgs {
     /// Returns the options that were given, the deadline last.
     pub(crate) fn options(&self) -> Vec<PlanOption> {
-        self.job.options(self.executors, self.cores, &self.workers)
+        let executors = self.executors.map(PlanOption::Executors);
+        let machines = executors.into_iter().chain(self.cores.map(PlanOption::Cores));
+        let workers = self.workers.iter().map(|(kind, count)| PlanOption::Workers(kind.clone(), *count));
+        self.size.options().chain(machines).chain(workers).chain(self.job.options()).collect()
     }
 }
 
-/// Values that replace the plan's. The numbers of machines may be lists of choices.
+/// Values that replace the plan's. The numbers of machines may be lists, and with [`SizeLists`] the sizes too.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "In place of the plan's values")]
-pub(crate) struct ChoiceArgs {
+pub(crate) struct ChoiceArgs<S: Args> {
     #[command(flatten)]
-    pub(crate) job: JobArgs,
+    size: S,
+    #[command(flatten)]
+    job: JobArgs,
     /// Number of workers, or a list of numbers to choose from, such as 1..64 or 4,8,16; with several kinds of
     /// workers, NAME=N for each kind
     #[arg(long, value_name = "[NAME=]COUNTS", allow_hyphen_values = true, value_parser = choice_of_workers)]
-    pub(crate) workers: Vec<(Option<String>, Counts)>,
+    workers: Vec<(Option<String>, Counts)>,
     /// Number of executors, or a list of numbers to choose from, such as 1..64 or 4,8,16 (only for logs and plans of
     /// stages)
     #[arg(long, value_name = "COUNTS", allow_hyphen_values = true, value_parser = counts)]
-    pub(crate) executors: Option<Counts>,
+    executors: Option<Counts>,
     /// Number of tasks that an executor runs at a time, or a list of numbers to choose from, such as 2,4,8 (only for
     /// logs and plans of stages)
     #[arg(long, value_name = "COUNTS", allow_hyphen_values = true, value_parser = counts)]
-    pub(crate) cores: Option<Counts>,
+    cores: Option<Counts>,
 }
 
-impl ChoiceArgs {
+impl ChoiceArgs<SizeLists> {
+    /// Returns the values of each option that takes a list; empty for an option that was not given.
+    fn values(&self) -> impl Iterator<Item = Vec<PlanOption>> {
+        fn of<'a, T: Copy + 'a>(
+            values: impl IntoIterator<Item = &'a Vec<T>>,
+            option: impl Fn(T) -> PlanOption,
+        ) -> Vec<PlanOption> {
+            values.into_iter().flatten().map(|value| option(*value)).collect()
+        }
+        let SizeLists { input_size, split_size, reduces, partitions } = &self.size;
+        let count =
+            |counts: &Option<Counts>, option: fn(u64) -> PlanOption| of(counts.as_ref().map(|list| &list.0), option);
+        let sizes = [
+            of(input_size.as_ref().map(|list| &list.0), PlanOption::InputSize),
+            of(split_size.as_ref().map(|list| &list.0), PlanOption::SplitSize),
+            count(reduces, PlanOption::Reduces),
+            count(partitions, PlanOption::Partitions),
+            count(&self.executors, PlanOption::Executors),
+            count(&self.cores, PlanOption::Cores),
+        ];
+        let workers = self.workers.iter();
+        let workers = workers.map(|(kind, list)| of([&list.0], |count| PlanOption::Workers(kind.clone(), count)));
+        sizes.into_iter().chain(workers.collect::<Vec<_>>())
+    }
+
+    /// Returns the options with one value, the deadline last.
+    pub(crate) fn options(&self) -> Vec<PlanOption> {
+        let one = self.values().filter(|values| values.len() == 1).flatten();
+        one.chain(self.job.options()).collect()
+    }
+
+    /// Returns the options with lists, each with its values.
+    pub(crate) fn lists(&self) -> Vec<Vec<PlanOption>> {
+        self.values().filter(|values| values.len() > 1).collect()
+    }
+}
+
+impl ChoiceArgs<SizeArgs> {
     /// Returns the options that were given, without choices of machines, the deadline last.
     pub(crate) fn options(&self) -> Vec<PlanOption> {
-        self.job.options(None, None, &[])
+        self.size.options().chain(self.job.options()).collect()
     }
 
     /// Returns the numbers of machines.
@@ -121,32 +192,49 @@ impl ChoiceArgs {
     }
 }
 
-impl JobArgs {
-    fn options(
-        &self,
-        executors: Option<u64>,
-        cores: Option<u64>,
-        workers: &[(Option<String>, u64)],
-    ) -> Vec<PlanOption> {
-        let slots = (self.slots || self.no_slots).then_some(PlanOption::Slots(self.slots));
+impl SizeArgs {
+    fn options(&self) -> impl Iterator<Item = PlanOption> {
         let given = [
             self.input_size.map(PlanOption::InputSize),
             self.split_size.map(PlanOption::SplitSize),
             self.reduces.map(PlanOption::Reduces),
+            self.partitions.map(PlanOption::Partitions),
+        ];
+        given.into_iter().flatten()
+    }
+}
+
+impl JobArgs {
+    fn options(&self) -> impl Iterator<Item = PlanOption> {
+        let slots = (self.slots || self.no_slots).then_some(PlanOption::Slots(self.slots));
+        let given = [
             self.map_slots.map(PlanOption::MapSlots),
             self.reduce_slots.map(PlanOption::ReduceSlots),
             self.gpus_per_worker.map(PlanOption::Gpus),
             slots,
-            executors.map(PlanOption::Executors),
-            cores.map(PlanOption::Cores),
             self.gpus_per_executor.map(PlanOption::GpusOfExecutor),
             self.concurrent_gpu_tasks.map(PlanOption::ConcurrentGpuTasks),
             self.hosts.map(PlanOption::Hosts),
-            self.partitions.map(PlanOption::Partitions),
+            self.deadline.map(PlanOption::Deadline),
         ];
-        let workers = workers.iter().map(|(kind, count)| PlanOption::Workers(kind.clone(), *count));
-        given.into_iter().flatten().chain(workers).chain(self.deadline.map(PlanOption::Deadline)).collect()
+        given.into_iter().flatten()
     }
+}
+
+/// Values in the order of the command line, each once, at least one.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct List<T>(Vec<T>);
+
+/// Parses values with commas between them.
+fn list<T: FromStr<Err: std::fmt::Display> + PartialEq>(text: &str) -> Result<List<T>, String> {
+    let mut all = Vec::new();
+    for part in text.split(',') {
+        let value = part.parse().map_err(|error| format!("{error}"))?;
+        if !all.contains(&value) {
+            all.push(value);
+        }
+    }
+    Ok(List(all))
 }
 
 /// Numbers to choose from, in ascending order, at least one.
@@ -158,11 +246,19 @@ const MOST_COUNTS: usize = 10_000;
 
 /// Parses `8`, `1..64` (both ends included), `4,8,16`, or several of these with commas.
 fn counts(text: &str) -> Result<Counts, String> {
+    counts_by(text, values::positive_count)
+}
+
+/// Parses counts, of which one may be 0.
+fn counts_from_0(text: &str) -> Result<Counts, String> {
+    counts_by(text, values::count)
+}
+
+fn counts_by(text: &str, count: fn(&str) -> Result<u64, String>) -> Result<Counts, String> {
     let mut all = Vec::new();
     for part in text.split(',') {
         let (from, to) = part.split_once("..").unwrap_or((part, part));
-        let (from, to) =
-            (values::positive_count(from.trim())?, values::positive_count(to.trim().trim_start_matches('='))?);
+        let (from, to) = (count(from.trim())?, count(to.trim().trim_start_matches('='))?);
         if from > to {
             return Err(format!("`{part}` is descending; put the smaller number first"));
         }
@@ -207,6 +303,9 @@ mod tests {
         for wrong in ["", "0", "4..2", "1..", "1..100000", "a", "1,,2", "-1"] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
+        assert_eq!(counts_from_0("0,4").map(|counts| counts.0), Ok(vec![0, 4]));
+        assert_eq!(list::<u64>("3,1,3").map(|list| list.0), Ok(vec![3, 1]));
+        assert!(list::<u64>("3,").is_err());
         assert_eq!(choice_of_workers("small=3"), Ok((Some("small".to_owned()), Counts(vec![3]))));
         assert_eq!(choice_of_workers("1..3"), Ok((None, Counts(vec![1, 2, 3]))));
     }

@@ -39,6 +39,8 @@ impl Table {
             // without an interval, `96%` is clearer than a `%` in the head
             let unit = if column.unit.digits == Digits::Percent && !has_ends { "" } else { column.unit.shown.0 };
             let head = Column::new(column.title.replace('_', " ")).key(column.key).unit(unit).show(column.show);
+            let is_empty = !rows.is_empty() && values.iter().all(|value| *value == Shown::Nothing);
+            let head = if is_empty { head.show(Show::Csv) } else { head };
             columns.push(if has_ends { head.ends() } else { head });
             put(&mut cells, values, column.unit, |i| format!("{at}/{i}/{}", column.key));
         }
@@ -70,6 +72,26 @@ impl Rows {
     #[must_use]
     pub fn unit(mut self, column: usize, unit: impl Into<String>) -> Self {
         self.table.columns[self.lead + column].unit = unit.into().into();
+        self
+    }
+
+    /// Shows a column in another unit; `factor` new units are one unit of JSON.
+    #[must_use]
+    pub fn shown_in(mut self, column: usize, unit: &'static str, factor: f64) -> Self {
+        let column = self.lead + column;
+        self.table.columns[column].unit = unit.into();
+        for row in &mut self.table.rows {
+            if let Cell::Number(number) = &mut row[column] {
+                *number = number.clone().shown_in(unit, factor);
+            }
+        }
+        self
+    }
+
+    /// Limits the rows that readers see by default.
+    #[must_use]
+    pub fn only(mut self, rows: Option<Vec<usize>>) -> Self {
+        self.table.only = rows;
         self
     }
 

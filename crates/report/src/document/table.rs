@@ -4,7 +4,7 @@ pub use tailspn_common::row::Show;
 
 use crate::document::number::Number;
 use crate::estimate::Doubt;
-use crate::report::{Word, plain};
+use crate::report::{Word, count, plain};
 
 /// The layout of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,6 +41,8 @@ pub struct Table {
     pub level: f64,
     /// Maximum number of rows for readers; CSV has all.
     pub most: Option<usize>,
+    /// Positions of the rows that readers see by default; none for all. CSV has all.
+    pub only: Option<Vec<usize>>,
     /// The chosen row.
     pub mark: Option<usize>,
     /// True if a row may be chosen: CSV then has a column for it.
@@ -345,10 +347,23 @@ impl Table {
         reasons.into_iter().map(words).collect()
     }
 
-    /// Returns the rows that readers see, up to a limit, and the number of further rows.
-    pub(crate) fn shown_rows(&self, most: Option<usize>) -> (&[Vec<Cell>], usize) {
-        let shown = most.or(self.most).unwrap_or(usize::MAX).min(self.rows.len());
-        (&self.rows[..shown], self.rows.len() - shown)
+    /// Returns the positions of the rows that readers see, up to a limit, and the number of further rows.
+    pub(crate) fn shown_rows(&self, most: Option<usize>) -> (Vec<usize>, usize) {
+        let shown = match (&self.only, most) {
+            (Some(only), None) => only.clone(),
+            _ => (0..most.or(self.most).unwrap_or(usize::MAX).min(self.rows.len())).collect(),
+        };
+        let left = self.rows.len() - shown.len();
+        (shown, left)
+    }
+
+    /// Returns where the rows are that readers do not see; empty if they see all.
+    pub(crate) fn more_rows(&self, left: usize) -> String {
+        match (left, &self.only) {
+            (0, _) => String::new(),
+            (left, None) => format!("{} more rows are in the JSON.", count(left as u128)),
+            (left, Some(_)) => format!("{} more rows: --all or --csv.", count(left as u128)),
+        }
     }
 
     /// Returns what the bars draw: the share of the longest one for each row, and the share of the mark; no mark if it is

@@ -32,7 +32,7 @@ struct Set {
 
 impl Set {
     fn new(table: &Table, column: usize, short: bool, look: &Look) -> Self {
-        let rows = table.shown_rows(look.rows).0;
+        let rows: Vec<&Vec<Cell>> = table.shown_rows(look.rows).0.into_iter().map(|at| &table.rows[at]).collect();
         let unit = &table.columns[column].unit;
         let cell = |row: &Vec<Cell>| match row.get(column) {
             Some(Cell::Text { text, .. }) => [look.words(text), String::new()],
@@ -52,7 +52,7 @@ impl Set {
         let joined = |[left, right]: [String; 2]| {
             if mixed && !right.is_empty() { [format!("{left} {right}"), String::new()] } else { [left, right] }
         };
-        let cells: Vec<_> = rows.iter().map(cell).map(joined).collect();
+        let cells: Vec<_> = rows.iter().copied().map(cell).map(joined).collect();
         let room = table.columns[column].show == Show::Room;
         let mut set = Self { header, cells, numbers, room, width: [0, 0], whole: 0 };
         set.measure();
@@ -144,11 +144,13 @@ pub(crate) fn grid(table: &Table, look: &Look) -> (String, bool) {
         // a stacked table has no room for bars
         _ => false,
     };
+    let rows = table.shown_rows(look.rows).0;
+    let marked = table.mark.and_then(|mark| rows.iter().position(|row| *row == mark));
     for part in parts {
         if !text.is_empty() {
             text.push('\n');
         }
-        text += &lines_of(&part, table.form == Form::Grid, table.mark);
+        text += &lines_of(&part, table.form == Form::Grid, marked);
     }
     if !dropped.is_empty() {
         text += &wrapped(&format!("Columns that do not fit: {}.", dropped.join(", ")), look, "");
@@ -171,8 +173,8 @@ fn add_bars(columns: &mut Vec<Set>, table: &Table, most: usize, look: &Look) -> 
     if room < BAR[0] {
         return false;
     }
-    let shown = table.shown_rows(look.rows).0.len();
-    let cells = shares.iter().take(shown).map(|&share| [bar(share, mark, room, look), String::new()]).collect();
+    let shown = table.shown_rows(look.rows).0.into_iter();
+    let cells = shown.map(|at| [bar(shares[at], mark, room, look), String::new()]).collect();
     columns.push(Set { header: String::new(), cells, numbers: false, room: false, width: [room; 2], whole: room });
     true
 }
@@ -264,7 +266,8 @@ fn lines_of(columns: &[Set], headed: bool, marked: Option<usize>) -> String {
 fn cards(table: &Table, look: &Look) -> String {
     let mut text = String::new();
     let titles = table.columns.iter().skip(1).map(|column| column.header().width()).max().unwrap_or(0);
-    for (at, row) in table.shown_rows(look.rows).0.iter().enumerate() {
+    for at in table.shown_rows(look.rows).0 {
+        let row = &table.rows[at];
         let chosen = if table.mark == Some(at) { "> " } else { "" };
         let mut cells = row.iter().zip(&table.columns).filter(|(cell, column)| {
             **cell != Cell::Empty && (column.show != Show::Csv) && (column.show != Show::Detail || look.detail)

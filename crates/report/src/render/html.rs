@@ -8,7 +8,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use crate::document::compare::comparison as compared_with;
 use crate::document::{Bar, Block, Cell, Column, Document, Figure, Form, Number, Piece, Show, Table};
 use crate::render::look::words_and_code;
-use crate::report::{PlotError, count};
+use crate::report::PlotError;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -176,7 +176,8 @@ fn table_of(table: &Table) -> Markup {
     let columns: Vec<usize> = (0..table.columns.len()).filter(|&i| table.columns[i].show != Show::Csv).collect();
     let many = columns.len() > MANY_COLUMNS || (columns.len() == MANY_COLUMNS && has_long_names(table));
     let few = columns.len() <= FEW_COLUMNS;
-    let (rows, left) = table.shown_rows(None);
+    // a page has room for every row that the table does not limit
+    let (rows, left) = table.shown_rows(Some(table.most.unwrap_or(usize::MAX)));
     // columns of words are left-aligned, columns with numbers right-aligned
     let words: Vec<bool> = (0..table.columns.len()).map(|column| is_of_words(table, column)).collect();
     let note = table.full_note("Small numbers");
@@ -193,7 +194,7 @@ fn table_of(table: &Table) -> Markup {
                     } }
                 }
                 tbody {
-                    @for (at, row) in rows.iter().enumerate() {
+                    @for (at, row) in rows.iter().map(|&at| (at, &table.rows[at])) {
                         tr class=[(table.mark == Some(at)).then_some("chosen")] aria-current=[(table.mark == Some(at)).then_some("true")] {
                             @for &i in &columns {
                                 (cell_of(row.get(i).unwrap_or(&Cell::Empty), &table.columns[i], i == 0, words[i]))
@@ -203,7 +204,7 @@ fn table_of(table: &Table) -> Markup {
                     }
                 }
             }
-            @if left > 0 { p.note { (count(left as u128)) " more rows are in the JSON." } }
+            @if left > 0 { p.note { (table.more_rows(left)) } }
         }
     }
 }

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use crate::document::{Block, Cell, Document, Form, Show, Table};
 use crate::render::look::{Look, words_and_code};
 use crate::render::text::sentence;
-use crate::report::count;
 
 /// Returns the document as Markdown; figures as text, if they have that form.
 pub fn markdown(document: &Document<'_>, look: &Look) -> String {
@@ -77,13 +76,13 @@ fn table_markdown(table: &Table, look: &Look) -> String {
     text += &line(&mut columns.iter().map(header));
     text += &line(&mut columns.iter().map(|i| if is_number(i) { "---:" } else { "---" }.to_owned()));
     let (rows, left) = table.shown_rows(look.rows);
-    for (at, row) in rows.iter().enumerate() {
+    for (at, row) in rows.into_iter().map(|at| (at, &table.rows[at])) {
         let strong =
             |text: String| if table.mark == Some(at) && !text.is_empty() { format!("**{text}**") } else { text };
         text += &line(&mut columns.iter().map(|&i| strong(cell(row.get(i), !table.columns[i].unit.is_empty()))));
     }
     if left > 0 {
-        let _ = writeln!(text, "\n{} more rows are in the JSON.", count(left as u128));
+        let _ = writeln!(text, "\n{}", table.more_rows(left));
     }
     text
 }

@@ -5,7 +5,6 @@ use unicode_width::UnicodeWidthStr;
 use crate::document::{Block, Document, Piece, Show, Table};
 use crate::render::grid::grid;
 use crate::render::look::{Look, lines, wrapped};
-use crate::report::count;
 
 /// Returns the text of a document.
 pub fn text(document: &Document<'_>, look: &Look) -> String {
@@ -77,7 +76,7 @@ fn table_text(table: &Table, look: &Look) -> Option<String> {
     let (lines, has_bars) = grid(table, look);
     text += &lines;
     let (_, left) = table.shown_rows(look.rows);
-    let more = if left > 0 { format!("{} more rows are in the JSON.", count(left as u128)) } else { String::new() };
+    let more = table.more_rows(left);
     let bars = if has_bars { bars_note(table, look) } else { String::new() };
     text += &wrapped(format!("{more} {bars}").trim(), look, "");
     Some(text)

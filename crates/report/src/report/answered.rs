@@ -3,12 +3,13 @@
 use crate::StudyError;
 use crate::answer::AnswerError;
 use crate::ask::net::NetAnswer;
-use crate::ask::{EstimatedJob, EstimatedWork};
+use crate::ask::{EstimateTable, EstimatedJob, EstimatedWork};
 use crate::document::Document;
 use crate::job_time::{FittedModel, OwnRun};
 use crate::net::Net;
 use crate::optimize::Cheapest;
 use crate::optimize::{self, OptimizeOutcome, OptimizePlan, SizingOutcome};
+use crate::report::estimate_table::worded;
 use crate::report::fit::fit_report;
 use crate::report::fit_job::fit_jobs_report;
 use crate::report::job::estimate_report;
@@ -107,6 +108,14 @@ impl Answer {
         };
         let notes = job.advice().map(|advice| format!("note: {advice}")).into_iter().collect();
         Ok(Self { warnings: job.warnings(), notes, ..Self::new(result) }.unless_stopped(job.is_partial()))
+    }
+
+    /// Returns the answer to an estimate of several configurations, without words.
+    pub fn of_table(found: EstimateTable) -> Self {
+        let is_unmet = found.is_unmet();
+        let partial = found.partial;
+        let answer = Self::new(worded(found));
+        Self { end: if is_unmet { End::No } else { End::Complete }, ..answer }.unless_stopped(partial)
     }
 
     /// Returns the answer to a question about a net. Exact numbers have the confidence level `level`; `watch` may stop the

@@ -68,6 +68,7 @@ mod diagnosis_document;
 mod diagnosis_svg;
 pub(crate) mod distribution;
 pub(crate) mod drawing;
+mod estimate_table;
 mod explained;
 mod exploration_document;
 mod fit;
@@ -179,7 +180,7 @@ pub use long_tail::{
 pub use method::{AnswerMethod, UsedMethod};
 pub use net_report::NetReport;
 pub use next_run::{NextRun, StageQuantile};
-pub use number::{count, counted, duration, plain, quantile_name, within};
+pub use number::{count, counted, duration, plain, quantile_name, time_words, within};
 pub use optimize::{optimize_report, sizing_report};
 pub use picture::{Mark, histogram_text};
 #[cfg(feature = "png")]

@@ -94,6 +94,25 @@ pub fn duration(wall: Duration) -> String {
     format!("{value:.decimals$} {unit}")
 }
 
+/// Formats a time in the units of people: `90 s`, `14 min 4 s`, `3 h 25 min`.
+///
+/// ```
+/// # use tailspn_report::report::time_words;
+/// assert_eq!([0.5, 90.0, 120.0, 844.0, 12_300.0].map(time_words), ["0.5 s", "90 s", "2 min", "14 min 4 s", "3 h 25 min"]);
+/// ```
+pub fn time_words(seconds: f64) -> String {
+    let parts = |large: f64, [large_name, small_name]: [&str; 2], small: f64| {
+        let all = (seconds / small).round();
+        let (whole, rest) = ((all * small / large).floor(), all % (large / small));
+        if rest > 0.0 { format!("{whole} {large_name} {rest} {small_name}") } else { format!("{whole} {large_name}") }
+    };
+    match seconds {
+        ..120.0 => format!("{} s", plain(seconds)),
+        ..7200.0 => parts(60.0, ["min", "s"], 1.0),
+        _ => parts(3600.0, ["h", "min"], 60.0),
+    }
+}
+
 /// Formats a count with its noun, in the plural unless the count is 1: `1 firing`, `2,000 firings`.
 pub fn counted(number: impl Into<u128>, noun: &str) -> String {
     let number = number.into();

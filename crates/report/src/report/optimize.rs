@@ -129,8 +129,9 @@ fn picture(found: &Cheapest) -> Figure<'_> {
         })
     };
     let axes = [format!("cost: {}", cost_words(found)), format!("{} time [s]", found.question.measure)];
-    let line = ("deadline", found.question.deadline_s.0);
-    let scatter = Scatter { name: "deadline", axes, line, marks: timed.iter().filter_map(mark).collect() };
+    let line = Some(("deadline", found.question.deadline_s.0));
+    let marks = timed.iter().filter_map(mark).collect();
+    let scatter = Scatter { name: "deadline", axes, line, curves: Vec::new(), marks };
     Figure::new("Cost and time of the configurations", caption).drawn(move || scatter.picture())
 }
 

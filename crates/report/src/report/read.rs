@@ -3,6 +3,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::ask::EstimateTable;
 use crate::ask::net::{ExplorationReport, QueryReport, SolveReport};
 use crate::compare::ComparisonReport;
 use crate::document::{Document, Report};
@@ -120,6 +121,8 @@ kinds! {
     Estimate(JobReport),
     /// Result of `estimate` for a job of stages.
     Stages(StagesReport),
+    /// Result of `estimate` with a list.
+    EstimateTable(EstimateTable),
     /// Result of `simulate`.
     Simulation(SimulationReport),
     /// Result of `simulate --steady`.

@@ -22,8 +22,10 @@ pub(crate) struct Scatter {
     pub(crate) name: &'static str,
     /// Titles of the horizontal and the vertical axis.
     pub(crate) axes: [String; 2],
-    /// Name and height of the line.
-    pub(crate) line: (&'static str, f64),
+    /// Name and height of the line, if there is one.
+    pub(crate) line: Option<(&'static str, f64)>,
+    /// Places that are joined by a curve each.
+    pub(crate) curves: Vec<Vec<(f64, f64)>>,
     /// The marks.
     pub(crate) marks: Vec<Mark>,
 }
@@ -78,7 +80,7 @@ impl Scatter {
         let along = |axis: usize| {
             self.marks.iter().flat_map(move |mark| mark.ends[axis].into_iter().flatten().chain([mark.at[axis]]))
         };
-        let spans = [span(along(0)), span(along(1).chain([self.line.1]))];
+        let spans = [span(along(0)), span(along(1).chain(self.line.map(|(_, at)| at)))];
         if self.marks.is_empty() || spans.iter().any(|span| !can_be_axis(span[0], span[1])) {
             return Ok(None);
         }
@@ -103,7 +105,12 @@ impl Scatter {
             labels: width.of([10, 8], [5, 6]),
         };
         axes(&mut chart, &names, &|time| plain(*time))?;
-        chart.draw_series([PathElement::new([(across[0], self.line.1), (across[1], self.line.1)], line(BLACK, 2))])?;
+        for curve in &self.curves {
+            chart.draw_series([PathElement::new(curve.clone(), line(plot::BLUE, 2))])?;
+        }
+        if let Some((_, at)) = self.line {
+            chart.draw_series([PathElement::new([(across[0], at), (across[1], at)], line(BLACK, 2))])?;
+        }
         let place = |x: f64, y: f64| chart.backend_coord(&(x, y));
         let mut taken = Vec::new();
         for mark in &self.marks {
@@ -125,8 +132,10 @@ impl Scatter {
             taken.push([x - half, y - half, x + half, y + half]);
         }
         let (columns, rows) = chart.plotting_area().get_pixel_range();
-        let height = place(across[0], self.line.1).1;
-        taken.push([columns.start, height - px(2), columns.end, height + px(2)]);
+        if let Some((_, at)) = self.line {
+            let height = place(across[0], at).1;
+            taken.push([columns.start, height - px(2), columns.end, height + px(2)]);
+        }
         self.labels(area, &place, &taken, [columns.start, rows.start, columns.end, rows.end], width)?;
         for ((form, name), [x, number]) in legend {
             let at = (px(left + x), px(10 + LEGEND * number + LEGEND / 2));
@@ -181,7 +190,7 @@ impl Scatter {
         chosen
             .into_iter()
             .chain([Form::Disc, Form::Cross, Form::Ring].into_iter().filter_map(of))
-            .chain([(Form::Line, self.line.0)])
+            .chain(self.line.map(|(name, _)| (Form::Line, name)))
             .collect()
     }
 }
@@ -228,7 +237,8 @@ mod tests {
         Scatter {
             name: "deadline",
             axes: ["cost: 2 * nodes".to_owned(), "p95 time [s]".to_owned()],
-            line: ("deadline", 38.0),
+            line: Some(("deadline", 38.0)),
+            curves: Vec::new(),
             marks,
         }
     }

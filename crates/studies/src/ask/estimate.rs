@@ -234,6 +234,30 @@ impl EstimatedJob {
         })
     }
 
+    /// Returns the time \[s\] within which the next run finishes with probability `p`, including run-to-run variation.
+    pub fn next_run(&self, p: f64) -> f64 {
+        let next_run = match &self.work {
+            EstimatedWork::Phases(_, found) => found.next_run.as_ref(),
+            EstimatedWork::Stages(_, found) => Some(&found.times),
+        };
+        next_run.map_or_else(|| self.quantile(p).value, |times| times.quantile(p))
+    }
+
+    /// Adds a check of the plan that was made before, and widens the times if the plan does not reproduce its runs.
+    pub(crate) fn checked(self, own_run: &OwnRun) -> Self {
+        let work = match self.work {
+            EstimatedWork::Phases(plan, mut found) => {
+                found.add_next_run(&plan, own_run.clone());
+                EstimatedWork::Phases(plan, found)
+            }
+            EstimatedWork::Stages(plan, found) => {
+                let found = found.checked(own_run.clone(), &plan);
+                EstimatedWork::Stages(plan, Box::new(found))
+            }
+        };
+        Self { work, ..self }
+    }
+
     /// Returns the check of the plan on its own runs.
     pub fn own_run(&self) -> &OwnRun {
         match &self.work {

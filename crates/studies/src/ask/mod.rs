@@ -10,14 +10,19 @@
 //! |---|---|
 //! | how any question is answered: random numbers, precision, machine, limits | `run` |
 //! | how long a planned job takes | `estimate` |
+//! | how long it takes with each value of one or two lists | `list`, `list_result` |
 //! | whether a plan may answer at all: the check on its own runs | `proof` |
 //! | questions about a net | [`net`] |
 
 mod estimate;
+mod list;
+mod list_result;
 pub mod net;
 mod proof;
 mod run;
 
 pub use estimate::{EstimateJob, EstimatedJob, EstimatedWork, Estimation, net_of_stages};
+pub use list::EstimateList;
+pub use list_result::{EstimateTable, EstimateTableAnswer, EstimateTableQuestion, EstimatedRow};
 pub use proof::Proof;
 pub use run::RunSettings;

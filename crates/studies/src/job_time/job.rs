@@ -237,7 +237,7 @@ impl JobEstimate {
 
     /// Computes the job time of the next run from the job time of typical runs: exactly if it is known, otherwise by
     /// simulation.
-    fn add_next_run(&mut self, plan: &Plan, own_run: OwnRun) {
+    pub(crate) fn add_next_run(&mut self, plan: &Plan, own_run: OwnRun) {
         self.own_run = own_run;
         let run = plan.run.as_ref().unwrap_or(&RunSpread::NONE);
         if run.sigma <= 0.0 && !self.own_run.is_misfit() {

@@ -41,7 +41,7 @@ pub fn stages_stop_rule(plan: &StagePlan, max_reps: u64) -> StopRule {
 
 impl StagesEstimate {
     /// Adds the check of the plan, and widens the times if the plan does not reproduce its runs.
-    pub(super) fn checked(mut self, own_run: OwnRun, plan: &StagePlan) -> Self {
+    pub(crate) fn checked(mut self, own_run: OwnRun, plan: &StagePlan) -> Self {
         if own_run.is_misfit() {
             let factor = RunFactor::new(&plan.run, own_run.error(self.job.error()));
             self.times = own_run.widened(self.times.with_factor(factor));

@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 use tailspn_common::explain::{ErrorKind, Explain};
 
+use crate::plan::JobPlan;
+
 /// Seconds of an hour.
 const HOUR: f64 = 3600.0;
 
@@ -34,6 +36,15 @@ pub enum PriceUnit {
 impl PriceUnit {
     /// All units.
     pub const ALL: [Self; 3] = [Self::ExecutorHour, Self::CoreHour, Self::NodeHour];
+
+    /// Returns the units of the prices of a job, the default first.
+    pub(crate) fn of(job: &JobPlan) -> &'static [Self] {
+        match job {
+            JobPlan::Stages(_) => &[Self::CoreHour, Self::ExecutorHour],
+            JobPlan::MapReduce(_) => &[Self::NodeHour],
+            JobPlan::Tasks(_) => &[],
+        }
+    }
 
     /// The name in prices.
     pub fn key(self) -> &'static str {
@@ -83,6 +94,32 @@ impl Price {
     /// Returns a price of 1 per unit without a currency, so that the cost is the number of units.
     pub fn one(unit: PriceUnit) -> Self {
         Self { amount: 1.0, currency: String::new(), unit }
+    }
+
+    /// Checks that a job has the machines of the price.
+    ///
+    /// # Errors
+    ///
+    /// [`PriceError::Unit`], and [`PriceError::Tasks`] for a job that only the cluster simulator can run.
+    pub fn check(&self, job: &JobPlan) -> Result<(), PriceError> {
+        let units = PriceUnit::of(job);
+        let (job, counts) = match job {
+            JobPlan::Stages(_) => ("a job of stages", "executors and cores (/executor-hour, /core-hour)"),
+            JobPlan::MapReduce(_) => ("a MapReduce job", "workers (/node-hour)"),
+            JobPlan::Tasks(_) => return Err(PriceError::Tasks),
+        };
+        if units.contains(&self.unit) { Ok(()) } else { Err(PriceError::Unit { unit: self.unit, job, counts }) }
+    }
+
+    /// Returns the cost of each second of a job on all of its machines.
+    pub(crate) fn of_second(&self, job: &JobPlan) -> f64 {
+        let counted = match (job, self.unit) {
+            (JobPlan::Stages(plan), PriceUnit::CoreHour) => f64::from(plan.job.executors) * f64::from(plan.job.cores),
+            (JobPlan::Stages(plan), _) => f64::from(plan.job.executors),
+            (JobPlan::MapReduce(plan), _) => plan.workers() as f64,
+            (JobPlan::Tasks(_), _) => 0.0,
+        };
+        counted * self.amount / HOUR
     }
 
     /// Returns the cost of each second of a job, as an expression over `nodes` and, for prices per core, `cores`.

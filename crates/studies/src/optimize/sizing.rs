@@ -101,25 +101,14 @@ impl Sizing {
     /// [`StudyError::Options`] for options that do not apply to the job, and [`StudyError::Price`] for a price or job that cannot be used.
     pub fn new(job: impl Planning, price: Option<Price>) -> Result<Self, StudyError> {
         let mut job = job.plan().map_err(StudyError::Options)?;
-        let (counts, units, described): (_, &[PriceUnit], _) = match &job {
-            JobPlan::Stages(_) => (
-                "executors and cores (/executor-hour, /core-hour)",
-                &[PriceUnit::CoreHour, PriceUnit::ExecutorHour],
-                "a job of stages",
-            ),
-            JobPlan::MapReduce(plan) => {
-                let kinds = plan.cluster.node.len();
-                if kinds > 1 {
-                    return Err(PriceError::SeveralKinds { kinds }.into());
-                }
-                ("workers (/node-hour)", &[PriceUnit::NodeHour], "a MapReduce job")
-            }
-            JobPlan::Tasks(_) => return Err(PriceError::Tasks.into()),
-        };
-        let price = price.unwrap_or_else(|| Price::one(units[0]));
-        if !units.contains(&price.unit) {
-            return Err(PriceError::Unit { unit: price.unit, job: described, counts }.into());
+        if let JobPlan::MapReduce(plan) = &job
+            && plan.cluster.node.len() > 1
+        {
+            return Err(PriceError::SeveralKinds { kinds: plan.cluster.node.len() }.into());
         }
+        let price =
+            price.or_else(|| PriceUnit::of(&job).first().map(|unit| Price::one(*unit))).ok_or(PriceError::Tasks)?;
+        price.check(&job)?;
         if job.deadline_s().is_none() {
             return Err(PriceError::NoDeadline.into());
         }

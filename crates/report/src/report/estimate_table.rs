@@ -1,0 +1,265 @@
+//! The report on an estimate of several configurations: sentences, table and curve.
+
+use tailspn_common::field;
+use tailspn_common::row::{Set, Setting};
+
+use crate::ask::{EstimateTable, EstimatedRow};
+#[cfg(feature = "plots")]
+use crate::document::Figure;
+use crate::document::{Document, Number, Piece, Report, Table};
+#[cfg(feature = "plots")]
+use crate::plan::InputSize;
+use crate::render::sentence;
+use crate::report::number::{count, counted, plain, time_words};
+use crate::report::own_run::with_own_run;
+#[cfg(feature = "plots")]
+use crate::report::scatter::{Form, Mark, Scatter};
+
+/// Rows up to which a table shows all.
+const FEW: usize = 15;
+/// Rows that a longer table shows at equal distances, and on each side of the chosen row.
+const SPREAD: [usize; 2] = [9, 2];
+/// Maximum number of configurations in the picture.
+#[cfg(feature = "plots")]
+const MOST_DRAWN: usize = 500;
+/// Maximum number of curves that have names.
+#[cfg(feature = "plots")]
+const MOST_NAMED: usize = 12;
+/// Idle time from which it is shown in core-hours \[s\], and time from which times are shown in minutes \[s\].
+const LONG: f64 = 7200.0;
+
+/// Returns the table with its answer in words.
+pub(super) fn worded(mut found: EstimateTable) -> EstimateTable {
+    found.answer.text = sentence(&answer(&found));
+    found
+}
+
+impl Report for EstimateTable {
+    const KIND: &'static str = "estimate_list";
+
+    fn document(&self) -> Document<'_> {
+        let all = counted(self.question.configurations, "configuration");
+        let partial =
+            format!("Partial: {} of {all} were estimated before the run ended.", count(self.rows.len() as u128));
+        let mut document = Document {
+            kind: "estimate of several configurations",
+            title: format!("Time by {}", names(self).join(" and ")),
+            question: format!("Time of the next run on each of {all}."),
+            answer: with_own_run(Some(&self.own_run), answer(self)),
+            remarks: self.partial.then_some(partial).into_iter().chain(self.notes.iter().cloned()).collect(),
+            plan: self.plan.clone(),
+            provenance: provenance(self),
+            ..Document::default()
+        };
+        #[cfg(feature = "plots")]
+        document.figure(picture(self));
+        document.table(configurations(self));
+        document
+    }
+}
+
+/// Returns the names of the lists for readers.
+fn names(found: &EstimateTable) -> Vec<String> {
+    let set = found.rows.first().map(|row| &row.set.0[..]).unwrap_or_default();
+    set.iter().map(|(name, _)| name.replace('_', " ")).collect()
+}
+
+fn provenance(found: &EstimateTable) -> Vec<[String; 2]> {
+    let price = found.question.price.as_ref().map(|price| ("cost", format!("{price}, at the mean time")));
+    let rows = [("tailspn", found.version.clone()), ("seed of every row", found.seed.to_string())];
+    rows.into_iter().chain(price).map(|(name, value)| [name.to_owned(), value]).collect()
+}
+
+fn configurations(found: &EstimateTable) -> Table {
+    let rows = &found.rows;
+    let most = |value: fn(&EstimatedRow) -> f64| rows.iter().map(value).fold(0.0, f64::max);
+    let note = format!(
+        "Median time of the next run, with the interval that contains it with {}% probability.",
+        plain(100.0 * found.question.level.0)
+    );
+    let deadline = found.question.deadline_s.map(|deadline_s| deadline_s.0);
+    let mut table = Table::of("Configurations", "/rows", rows)
+        .unit(field!(EstimatedRow, cost), found.question.cost_unit.clone())
+        .head(field!(EstimatedRow, cost), "cost of a run")
+        .bar(field!(EstimatedRow, time_s), deadline.map(|deadline_s| ("deadline", deadline_s)))
+        .only(shown(found))
+        .mark(found.answer.row);
+    if let Some(deadline_s) = deadline {
+        table = table.head(field!(EstimatedRow, in_time), format!("within {}", time_words(deadline_s)));
+    }
+    if most(|row| row.time_s.value.0) > LONG {
+        table = table.shown_in(field!(EstimatedRow, time_s), "min", 1.0 / 60.0);
+    }
+    if most(|row| row.idle_core_s.map_or(0.0, |idle| idle.0)) > LONG {
+        table = table.shown_in(field!(EstimatedRow, idle_core_s), "core-h", 1.0 / 3600.0);
+    }
+    let mut table = table.note(note);
+    table.columns.iter_mut().take(table.names).for_each(|column| column.title = column.title.replace('_', " "));
+    table
+}
+
+/// Returns the rows that readers see of a long table: the chosen one and its neighbours, and others at equal distances.
+fn shown(found: &EstimateTable) -> Option<Vec<usize>> {
+    let last = found.rows.len().checked_sub(1).filter(|last| *last >= FEW)?;
+    let [spread, near] = SPREAD;
+    let mut shown: Vec<usize> = (0..=spread).map(|i| i * last / spread).collect();
+    if let Some(row) = found.answer.row.or(found.answer.closest) {
+        shown.extend(row.saturating_sub(near)..=(row + near).min(last));
+    }
+    shown.sort_unstable();
+    shown.dedup();
+    Some(shown)
+}
+
+/// Returns a configuration in words, such as `8 executors and an input of 3x`, and true if a verb with it is in the plural.
+fn configuration(set: &Set) -> (String, bool) {
+    let words = |(name, setting): &(String, Setting)| match setting {
+        Setting::Count(n) => counted(n.unsigned_abs(), name.trim_end_matches('s')),
+        setting if name == "split_size" => format!("splits of {setting}"),
+        setting => format!("an input of {setting}"),
+    };
+    let is_one = |(name, setting): &(String, Setting)| match setting {
+        Setting::Count(n) => *n == 1,
+        _ => name != "split_size",
+    };
+    let parts: Vec<String> = set.0.iter().map(words).collect();
+    (parts.join(" and "), parts.len() > 1 || !set.0.iter().all(is_one))
+}
+
+/// Returns the half width that gives a number three digits.
+fn three_digits(value: f64) -> f64 {
+    if value == 0.0 { 0.0 } else { 1.5 * 10_f64.powf(value.abs().log10().floor() - 1.0) }
+}
+
+/// Returns the time of a row with its interval, such as `70 s (90%: 42 s to 117 s)`, and its cost.
+fn time_and_cost(found: &EstimateTable, row: usize) -> Vec<Piece> {
+    let Some(time) = Number::of("/rows", &found.rows, row, field!(EstimatedRow, time_s)) else { return Vec::new() };
+    let value = time.measured.value;
+    let [low, high] = time.ends().unwrap_or([value; 2]);
+    // digits as in the table, and three without an interval
+    let half = 0.5 * (high - low);
+    let half = if half > 1e-9 * value { half } else { three_digits(value) };
+    let part = |key: &str, seconds| Number::new(format!("/rows/{row}/time_s/{key}"), seconds, "s").rounded(half);
+    let level = plain(100.0 * found.question.level.0);
+    let mut pieces: Vec<Piece> = vec![part("value", value).into()];
+    if high > low {
+        pieces.extend([
+            format!(" ({level}%: ").into(),
+            part("low", low).into(),
+            " to ".into(),
+            part("high", high).into(),
+        ]);
+        pieces.push(")".into());
+    }
+    if let Some(cost) = Number::of("/rows", &found.rows, row, field!(EstimatedRow, cost)) {
+        let unit = found.question.cost_unit.clone();
+        let cost = Number { unit: unit.into(), shown_unit: None, ..cost };
+        let half = three_digits(cost.measured.value);
+        pieces.extend([", ".into(), cost.rounded(half).into(), " a run".into()]);
+    }
+    pieces
+}
+
+/// Returns the chosen configuration, and how many machines are enough.
+fn answer(found: &EstimateTable) -> Vec<Piece> {
+    let question = &found.question;
+    let within = question.deadline_s.map(|deadline_s| {
+        let probability = plain(100.0 * question.probability.0);
+        format!("within {} with {probability}% probability", time_words(deadline_s.0))
+    });
+    let Some(row) = found.answer.row.or(found.answer.closest).filter(|row| *row < found.rows.len()) else {
+        return vec!["No configuration was estimated.".into()];
+    };
+    let (words, plural) = configuration(&found.rows[row].set);
+    let verb = |plural_form: &str, singular: &str| if plural { plural_form.to_owned() } else { singular.to_owned() };
+    let begun = match (&within, found.answer.row) {
+        (None, _) => format!("{words} {} the fastest: ", verb("are", "is")),
+        (Some(within), Some(_)) if question.price.is_some() => {
+            format!("{words} {} {within}: ", verb("are the cheapest that finish", "is the cheapest that finishes"))
+        }
+        (Some(within), Some(_)) => {
+            format!(
+                "{words} {} {within}: ",
+                verb("have the fewest slots of all that finish", "has the fewest slots of all that finish")
+            )
+        }
+        (Some(within), None) => format!("No configuration finishes {within}. The closest is {words}: "),
+    };
+    let mut pieces: Vec<Piece> = vec![capital(&begun).into()];
+    pieces.extend(time_and_cost(found, row));
+    if let (None, Some(share)) =
+        (found.answer.row, Number::of("/rows", &found.rows, row, field!(EstimatedRow, in_time)))
+    {
+        let share = Number { clip: Some([1.0, 99.0]), ..share.rounded(0.15) };
+        pieces.extend([", in time with ".into(), share.into(), " probability".into()]);
+    }
+    pieces.push(".".into());
+    if let Some(Setting::Count(enough)) =
+        found.answer.enough.and_then(|row| Some(&found.rows.get(row)?.set.0.first()?.1))
+    {
+        pieces.push(format!(" More than {enough} gain nothing.").into());
+    }
+    pieces
+}
+
+/// Returns a text with a capital letter at its start.
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_uppercase(), letters.as_str()))
+}
+
+/// Returns the place of a configuration on the horizontal axis: the number of its last list.
+#[cfg(feature = "plots")]
+fn place(set: &Set) -> Option<f64> {
+    match &set.0.last()?.1 {
+        Setting::Count(n) => Some(*n as f64),
+        Setting::Number(n) => Some(*n),
+        Setting::Word(word) => match word.parse().ok()? {
+            InputSize::Times(times) => Some(times),
+            InputSize::Data(size) => Some(size.mb()),
+        },
+    }
+}
+
+/// Returns the time over the last list, with a curve for each value of the first one.
+#[cfg(feature = "plots")]
+fn picture(found: &EstimateTable) -> Figure<'_> {
+    let step = found.rows.len().div_ceil(MOST_DRAWN).max(1);
+    let drawn = |row: usize| row.is_multiple_of(step) || Some(row) == found.answer.row;
+    let curve_of = |set: &Set| if set.0.len() > 1 { set.0[..1].to_vec() } else { Vec::new() };
+    let mut curves: Vec<(Set, Vec<(f64, f64)>)> = Vec::new();
+    let mut marks = Vec::new();
+    for (row, one) in found.rows.iter().enumerate().filter(|(row, _)| drawn(*row)) {
+        let Some(x) = place(&one.set) else { continue };
+        let at = (x, one.time_s.value.0);
+        let key = Set(curve_of(&one.set));
+        match curves.iter_mut().find(|(other, _)| *other == key) {
+            Some((_, points)) => points.push(at),
+            None => curves.push((key, vec![at])),
+        }
+        let form = match one.in_time {
+            None => (Form::Disc, "median time"),
+            Some(share) if share.0 >= found.question.probability.0 => (Form::Disc, "meets"),
+            Some(_) => (Form::Cross, "misses"),
+        };
+        let chosen = found.answer.row == Some(row);
+        let label = chosen.then(|| (configuration(&one.set).0, Some(0)));
+        marks.push(Mark { at: at.into(), ends: [None, one.time_s.ends()], form, chosen, label });
+    }
+    if curves.len() > 1 && curves.len() <= MOST_NAMED {
+        for (set, points) in &curves {
+            let last = points.last().map(|&(x, y)| [x, y]);
+            let mark = marks.iter_mut().find(|mark| Some(mark.at) == last && mark.label.is_none());
+            mark.into_iter().for_each(|mark| mark.label = Some((configuration(set).0, None)));
+        }
+    }
+    let names = names(found);
+    let axes = [names.last().cloned().unwrap_or_default(), "time [s]".to_owned()];
+    let line = found.question.deadline_s.map(|deadline_s| ("deadline", deadline_s.0));
+    let curves = curves.into_iter().map(|(_, points)| points).collect();
+    let scatter = Scatter { name: "curve", axes, line, curves, marks };
+    let level = plain(100.0 * found.question.level.0);
+    let caption =
+        format!("Median time of the next run; the grey lines contain the next run with {level}% probability.");
+    Figure::new(format!("Time by {}", names.join(" and ")), caption).drawn(move || scatter.picture())
+}
