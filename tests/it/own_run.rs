@@ -168,8 +168,6 @@ fn an_input_that_is_not_recorded_may_be_multiplied() {
     assert!(larger["own_run"]["verdict"] == "not_reproduced", "{larger}");
     let (code, said) = refused(&["estimate", TWO_KINDS, "--input-size=10GB"]);
     assert!(code == Some(2) && said.contains("`--input-size 3x`"), "{code:?} {said}");
-    let (code, said) = refused(&["estimate", TWO_KINDS, "tests/data/jobs3/whatif-skew-in-output.log.gz"]);
-    assert!(code == Some(4) && said.contains("--log-input-size"), "{code:?} {said}");
 }
 
 /// Four tasks of 5 s on two executors, of which the second joins after 5 s: one task runs from 0 to 5 s, two to 10 s and one to 15 s. With four executors,
