@@ -161,12 +161,14 @@ fn an_input_that_is_not_recorded_may_be_multiplied() {
     let larger = json(&["estimate", TWO_KINDS, "--input-size=3x", "--json", "--reps=20"]);
     assert_eq!((&own["input_mb"], number(&larger, "/input_times")), (&Value::Null, 3.0));
     let tasks = |found: &Value| ["/stages/0/tasks", "/stages/1/tasks"].map(|path| number(found, path));
-    assert_eq!(tasks(&larger), tasks(&own).map(|tasks| 3.0 * tasks));
+    let [larger_tasks, own_tasks] = [tasks(&larger), tasks(&own)];
+    assert!(
+        own_tasks.iter().zip(larger_tasks).all(|(own, larger)| (larger - 3.0 * own).abs() < 1e-9),
+        "{larger_tasks:?}"
+    );
     assert!(larger["own_run"]["verdict"] == "not_reproduced", "{larger}");
     let (code, said) = refused(&["estimate", TWO_KINDS, "--input-size=10GB"]);
-    assert!(code == Some(3) && said.contains("`--input-size 3x`"), "{code:?} {said}");
-    let (code, said) = refused(&["estimate", TWO_KINDS, "tests/data/jobs3/whatif-skew-in-output.log.gz"]);
-    assert!(code == Some(4) && said.contains("--log-input-size"), "{code:?} {said}");
+    assert!(code == Some(2) && said.contains("`--input-size 3x`"), "{code:?} {said}");
 }
 
 /// Four tasks of 5 s on two executors, of which the second joins after 5 s: one task runs from 0 to 5 s, two to 10 s and one to 15 s. With four executors,
@@ -179,7 +181,7 @@ fn executors_join_as_in_the_run() {
     let found = estimate(text, &[]);
     assert!((number(&found, "/usual_mean/value") - 15.0).abs() < 1e-6, "{found}");
     assert!((number(&found, "/own_run/runs/0/model_s") - 15.0).abs() < 1e-6, "{found}");
-    assert_eq!(number(&found, "/changes/0/job_s/value"), 10.0, "{found}");
+    assert!((number(&found, "/changes/0/job_s") - 10.0).abs() < 1e-9, "{found}");
     let four = estimate(text, &["--executors=4"]);
     assert!((number(&four, "/usual_mean/value") - 10.0).abs() < 1e-6, "{four}");
 }

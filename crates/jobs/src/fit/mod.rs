@@ -16,7 +16,7 @@
 //! | the sources of a run's input; its executors, their hosts and arrival times | `sources`, `workers` |
 //! | a robust line through positive times | `line` |
 //! | cold tasks, warm tasks and the transition between them | `task_time` |
-//! | numbers of tasks and amounts of data at other inputs | `scaling` |
+//! | numbers of tasks and amounts of data at other inputs; inputs that no log records | `scaling`, `inputs` |
 //! | slowdown of executors that share a host | `sharing` |
 //! | distribution of the times around their means; recurring slow tasks | `law`, `tail` |
 //! | comparison of runs, and their joint fit; remarks on gaps in the logs | [`stages`], `notes` |
@@ -35,6 +35,7 @@ mod fit_error;
 pub mod fitted;
 mod gpu;
 pub mod hadoop_conf;
+mod inputs;
 mod job_text;
 mod law;
 mod likeness;

@@ -9,6 +9,7 @@
 use crate::fit::alike::{Alike, alike, programs};
 use crate::fit::fit_error::FitError;
 use crate::fit::fitted::{FittedRun, FittedStage, FittedStages};
+use crate::fit::inputs::check_inputs;
 use crate::fit::law::best_law;
 use crate::fit::line::{Line, has_slope, median, weight};
 use crate::fit::notes::Fitting;
@@ -258,28 +259,6 @@ fn seen_of(runs: &[ObservedRun]) -> MeasuredRange {
         max_input_mb: inputs().fold(0.0, f64::max),
         min_slots: slots().min().unwrap_or(1),
         max_slots: slots().max().unwrap_or(1),
-    }
-}
-
-/// Refuses runs whose inputs cannot be compared: if a log does not record its input, all must be of one size.
-fn check_inputs(runs: &[ObservedRun]) -> Result<(), FitError> {
-    let complete = || runs.iter().filter(|run| run.is_complete);
-    let Some(unknown) = complete().find(|run| run.input_is_relative) else { return Ok(()) };
-    let of_some = |why: String| FitError::InputOfSome { log: unknown.log.clone(), why };
-    if let Some(known) = complete().find(|run| !run.input_is_relative) {
-        return Err(of_some(format!("{} does", known.log)));
-    }
-    let tasks = |run: &ObservedRun| -> usize {
-        run.stages.iter().filter(|stage| stage.reads_input).map(|stage| stage.tasks.len()).sum()
-    };
-    match complete().find(|run| tasks(run) != tasks(unknown)) {
-        Some(other) => Err(of_some(format!(
-            "its first stages have {} tasks, those of {} {}: the sizes may differ",
-            tasks(unknown),
-            other.log,
-            tasks(other)
-        ))),
-        None => Ok(()),
     }
 }
 
@@ -740,6 +719,17 @@ mod tests {
         assert_eq!(fitted.stages.len(), 2);
         let notes = fitted.plan.notes.join("\n");
         assert!(notes.contains("256 MB: 1 stage with") && notes.contains("left out"), "{notes}");
+    }
+
+    /// Without a recorded size, runs have the same input if their first stages have as many tasks; a run with a size cannot be compared with one without.
+    #[test]
+    fn inputs_that_are_not_recorded_must_be_equal() {
+        let unknown = |input_mb| ObservedRun { input_is_relative: true, ..made(input_mb, 1.0) };
+        assert!(fit_stages(&[unknown(64.0), unknown(64.0)]).unwrap().plan.job.input_is_relative);
+        assert!(!fit_stages(&[made(64.0, 1.0)]).unwrap().plan.job.input_is_relative);
+        for runs in [[unknown(64.0), made(64.0, 1.0)], [unknown(64.0), unknown(128.0)]] {
+            assert!(matches!(fit_stages(&runs), Err(FitError::InputOfSome { .. })));
+        }
     }
 
     #[test]
