@@ -60,7 +60,11 @@ impl EstimateArgs {
 
     /// Estimates each configuration of the lists.
     fn table(&self, plan: JobPlan, lists: Vec<Vec<PlanOption>>, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
-        let single = [("--export", self.export.is_some()), ("--shard", self.part.shard.is_some())];
+        let single = [
+            ("--export", self.export.is_some()),
+            ("--shard", self.part.shard.is_some()),
+            ("--late-effort", self.late_effort.is_some()),
+        ];
         if let Some((option, _)) = single.into_iter().find(|(_, given)| *given) {
             let help = "state one value for each option, instead of a list";
             return Err(Failure::helped(Exit::Usage, format!("{option} needs a single configuration"), help));

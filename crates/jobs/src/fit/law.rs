@@ -187,6 +187,27 @@ fn variation(ratios: &[f64]) -> f64 {
     square.sqrt() / mean
 }
 
+/// Returns the coefficient of variation of a fitted distribution.
+pub(super) fn coefficient(law: &PhaseLaw) -> f64 {
+    match law {
+        PhaseLaw::Lognormal { cv } => *cv,
+        PhaseLaw::Erlang(stages) => f64::from(*stages).sqrt().recip(),
+        PhaseLaw::Weibull { shape } => 1.2 / shape,
+        PhaseLaw::Empirical { samples } => {
+            let n = samples.len() as f64;
+            let mean = samples.iter().sum::<f64>() / n;
+            (samples.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt() / mean
+        }
+        PhaseLaw::Exponential => 1.0,
+        // no fit of a stage chooses these
+        PhaseLaw::Deterministic => 0.0,
+        PhaseLaw::Hyperexponential { cv } | PhaseLaw::Gamma { cv } => *cv,
+        PhaseLaw::Uniform { spread } => spread / 3.0_f64.sqrt(),
+        PhaseLaw::Pareto { shape } if *shape <= 2.0 => f64::INFINITY,
+        PhaseLaw::Pareto { shape } => (shape / (shape - 2.0)).sqrt(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

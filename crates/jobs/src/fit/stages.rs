@@ -10,7 +10,7 @@ use crate::fit::alike::{Alike, alike, programs};
 use crate::fit::fit_error::FitError;
 use crate::fit::fitted::{FittedRun, FittedStage, FittedStages};
 use crate::fit::inputs::check_inputs;
-use crate::fit::law::best_law;
+use crate::fit::law::{best_law, coefficient};
 use crate::fit::line::{Line, has_slope, median, weight};
 use crate::fit::notes::Fitting;
 use crate::fit::observe::{ObservedRun, ObservedStage, ObservedTask};
@@ -480,27 +480,6 @@ fn lines(rows: &[Row], times: &Times, scaling: &Scaling) -> (Line, Line) {
     let slope = (warm - fixed) / scaling.task_mb;
     let cold = Line { fixed: fixed + (cold - warm).max(0.0), slope: slope.min((cold - fixed) / scaling.task_mb) };
     (cold, Line { fixed, slope })
-}
-
-/// Returns the coefficient of variation of a fitted distribution.
-fn coefficient(law: &PhaseLaw) -> f64 {
-    match law {
-        PhaseLaw::Lognormal { cv } => *cv,
-        PhaseLaw::Erlang(stages) => f64::from(*stages).sqrt().recip(),
-        PhaseLaw::Weibull { shape } => 1.2 / shape,
-        PhaseLaw::Empirical { samples } => {
-            let n = samples.len() as f64;
-            let mean = samples.iter().sum::<f64>() / n;
-            (samples.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / n).sqrt() / mean
-        }
-        PhaseLaw::Exponential => 1.0,
-        // no fit of a stage chooses these
-        PhaseLaw::Deterministic => 0.0,
-        PhaseLaw::Hyperexponential { cv } | PhaseLaw::Gamma { cv } => *cv,
-        PhaseLaw::Uniform { spread } => spread / 3.0_f64.sqrt(),
-        PhaseLaw::Pareto { shape } if *shape <= 2.0 => f64::INFINITY,
-        PhaseLaw::Pareto { shape } => (shape / (shape - 2.0)).sqrt(),
-    }
 }
 
 #[cfg(test)]

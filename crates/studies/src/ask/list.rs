@@ -103,7 +103,11 @@ impl EstimateList {
         let all = self.estimated(&jobs, &own_run, watch)?;
         let known = all.iter().enumerate().filter(|(_, row)| row.is_some()).map(|(at, _)| at).collect::<Vec<_>>();
         let rows: Vec<EstimatedRow> = all.into_iter().flatten().collect();
-        let answer = self.answer(&rows);
+        let mut answer = self.answer(&rows);
+        if rows.len() < jobs.len() {
+            // the other rows may be faster
+            answer.enough = None;
+        }
         let job = answer.row.or(answer.closest).and_then(|row| jobs.get(*known.get(row)?));
         Ok(EstimateTable {
             partial: rows.len() < jobs.len(),
