@@ -124,7 +124,7 @@ fn every_kind_has_every_form() {
     std::fs::write(at("sweep.toml"), format!("[sweep]\nreplications = 20\n{axis}")).unwrap();
     let (net, log) = ("models/textbook/mm1k.xml", "tests/data/trace/sort-32mb.spark.gz");
     data(&["fit", log, "-o", &at("stages.toml")]);
-    let results: [&[&str]; 28] = [
+    let results: [&[&str]; 29] = [
         &["check", net],
         &["devices"],
         &["simulate", net, "--horizon=5", "--reps=50", "--tokens", "--method=simulate"],
@@ -136,6 +136,7 @@ fn every_kind_has_every_form() {
         &["structure", net],
         &["estimate", "models/mapreduce/all-at-once.toml", "--method=exact"],
         &["estimate", &at("stages.toml"), "--reps=50"],
+        &["estimate", &at("stages.toml"), "--reps=50", "--executors=1..3", "--deadline=20min"],
         &["whatif", "--reps=3"],
         &["whatif", "tests/data/trace/speculation.spark.gz", "--reps=5"],
         &["detectors"],
