@@ -3,7 +3,7 @@ FROM rust:1.95-slim-bookworm AS build
 WORKDIR /src
 COPY . .
 RUN cargo install --locked --path . --root /install \
-    && /install/bin/tailspn setup --prefix /install
+    && /install/bin/tailspn tool setup --prefix /install
 
 FROM debian:bookworm-slim
 # the loader of Vulkan: with a driver of the host, the GPU engines find the GPU

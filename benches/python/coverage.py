@@ -63,22 +63,22 @@ QUEUE = str(ROOT / "models/textbook/mm1k.xml")
 FULL = ["--until", "#(queue) >= 4"]
 # name: the command without seed and size, its option of size with the number, and how many times as long the true run is
 COMMANDS: dict[str, tuple[list[str], dict[str, int], int]] = {
-    "time to a goal": (["simulate", QUEUE, *FULL, "--method", "simulate"], {"--reps": 400}, LONGER),
-    "time to a goal, 100 replications": (["simulate", QUEUE, *FULL, "--method", "simulate"], {"--reps": 100}, LONGER),
-    "goal within a time": (["simulate", QUEUE, *FULL, "--within", "4", "--method", "simulate"], {"--reps": 100}, LONGER),
+    "time to a goal": (["net", "simulate", QUEUE, *FULL, "--method", "simulate"], {"--reps": 400}, LONGER),
+    "time to a goal, 100 replications": (["net", "simulate", QUEUE, *FULL, "--method", "simulate"], {"--reps": 100}, LONGER),
+    "goal within a time": (["net", "simulate", QUEUE, *FULL, "--within", "4", "--method", "simulate"], {"--reps": 100}, LONGER),
     "averages": (
-        ["simulate", QUEUE, "--until", "horizon", "--horizon", "20", "--tokens", "--throughput", "--reward", "jobs=#(queue)"]
+        ["net", "simulate", QUEUE, "--until", "horizon", "--horizon", "20", "--tokens", "--throughput", "--reward", "jobs=#(queue)"]
         + ["--at", "3:#(queue)", "--method", "simulate"],
         {"--reps": 100},
         LONGER,
     ),
     "steady state": (
-        ["simulate", QUEUE, "--steady", "--tokens", "--throughput", "--method", "simulate"],
+        ["net", "simulate", QUEUE, "--steady", "--tokens", "--throughput", "--method", "simulate"],
         {"--steady-firings": 100_000},
         LESS,
     ),
     "steady state, one run": (
-        ["simulate", QUEUE, "--steady", "--steady-runs", "1", "--tokens", "--throughput", "--method", "simulate"],
+        ["net", "simulate", QUEUE, "--steady", "--steady-runs", "1", "--tokens", "--throughput", "--method", "simulate"],
         {"--steady-firings": 100_000},
         LESS,
     ),
@@ -97,7 +97,7 @@ COMMANDS: dict[str, tuple[list[str], dict[str, int], int]] = {
     "Sobol": (["sensitivity", "axes.toml", "--method", "sobol", "--reps", "32"], {"--rows": 64}, LONGER),
     "what-if": (["whatif", "copied.toml"], {"--reps": 200}, LONGER),
     "rare event": (
-        ["rare", QUEUE, "--until", "#(queue) >= 5", "--within", "1", "--effort", "100"],
+        ["net", "rare", QUEUE, "--until", "#(queue) >= 5", "--within", "1", "--effort", "100"],
         {"--batches": 12},
         LONGER,
     ),

@@ -1,4 +1,4 @@
-//! `bench`: measures the replications per second of this machine on the CPU and on a GPU, and how close a schedule on the GPU
+//! `tool bench`: measures the replications per second of this machine on the CPU and on a GPU, and how close a schedule on the GPU
 //! comes to the bound by the GPU's arithmetic.
 
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The nets of `bench`: two jobs, in which every transition fires once, and a manufacturing system that runs forever.
+//! The nets of `tool bench`: two jobs, in which every transition fires once, and a manufacturing system that runs forever.
 
 use tailspn::compile::{Program, compile};
 use tailspn::mapreduce::{Plan, job_net, phase_times};

@@ -76,7 +76,7 @@ thread_local! {
 }
 
 impl Call {
-    /// Returns a call. If `keeps_samples` is true, `simulate` and `estimate` keep the times of all replications.
+    /// Returns a call. If `keeps_samples` is true, `net simulate` and `estimate` keep the times of all replications.
     pub fn new(keeps_samples: bool) -> Arc<Self> {
         Arc::new(Self { keeps_samples, ..Self::default() })
     }

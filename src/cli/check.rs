@@ -1,4 +1,4 @@
-//! `check`: the parts of a net, warnings, and the engine that would run it.
+//! `net check`: the parts of a net, warnings, and the engine that would run it.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `compare`: the differences between two sides of logs, results or plans.
+//! `why` of two sides: the differences between two sides of logs, results or plans.
 
 use std::path::PathBuf;
 
@@ -8,10 +8,10 @@ use tailspn::compare::{
 use tailspn::report::Answer;
 use tailspn::trace::ReadOptions;
 
-use crate::cli::args::CompareArgs;
+use crate::cli::args::WhyArgs;
 use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
-use crate::cli::frame::{Ask, Asked, Form};
+use crate::cli::frame::Asked;
 use crate::cli::kinds::compared;
 use crate::cli::load::read_bytes;
 use crate::cli::logs::{LogChoice, all_logs};
@@ -19,37 +19,32 @@ use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::plan::not_text;
 use crate::cli::report::read_result;
-use crate::cli::watch::catch_interrupt;
 
-impl Ask for CompareArgs {
-    fn form(&self) -> Form<'_> {
-        Form::printed(&self.print)
-    }
-
-    /// Compares the files.
-    fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
-        let [a, b] = sides(self)?;
-        catch_interrupt(terminal);
-        let report = match compared(self.files())? {
-            Compared::Logs => logs(a, b, self, terminal)?,
-            Compared::Results => {
-                let [a, b] = [times(a)?, times(b)?];
-                compare_times(&a, &b, self.level).ok_or_else(empty)?
-            }
-            Compared::Plans => compare_plans(&plans(a)?, &plans(b)?, self.level),
-        };
-        Ok(Answer::new(report).unless_stopped(interrupted()).into())
-    }
+/// Compares the files.
+pub(crate) fn compare<'a>(args: &WhyArgs, terminal: &Terminal) -> Result<Asked<'a>, Failure> {
+    let [a, b] = sides(args)?;
+    let report = match compared(args.files())? {
+        Compared::Logs => logs(a, b, args, terminal)?,
+        Compared::Results => {
+            let [a, b] = [times(a)?, times(b)?];
+            compare_times(&a, &b, args.level).ok_or_else(empty)?
+        }
+        Compared::Plans => compare_plans(&plans(a)?, &plans(b)?, args.level),
+    };
+    Ok(Answer::new(report).unless_stopped(interrupted()).into())
 }
 
 /// Returns the files of each side.
-fn sides(args: &CompareArgs) -> Result<[&[PathBuf]; 2], Failure> {
-    match (&args.from[..], &args.to[..]) {
-        ([_, _], []) => Ok([&args.from[..1], &args.from[1..]]),
+fn sides(args: &WhyArgs) -> Result<[&[PathBuf]; 2], Failure> {
+    match (&args.paths[..], &args.against[..]) {
+        ([_, _], []) => Ok([&args.paths[..1], &args.paths[1..]]),
         (from, []) => Err(Failure::helped(
             Exit::Usage,
-            format!("{} without `--to`, so side B is unknown", tailspn::report::counted(from.len() as u128, "file")),
-            "pass two files, or put the files of side B after `--to`",
+            format!(
+                "{} without `--against`, so side B is unknown",
+                tailspn::report::counted(from.len() as u128, "file")
+            ),
+            "pass two files, or put the files of side B after `--against`",
         )),
         (from, to) => Ok([from, to]),
     }
@@ -59,7 +54,7 @@ fn empty() -> Failure {
     Failure::plain(Exit::Usage, "a side has no file")
 }
 
-fn logs(a: &[PathBuf], b: &[PathBuf], args: &CompareArgs, terminal: &Terminal) -> Result<ComparisonReport, Failure> {
+fn logs(a: &[PathBuf], b: &[PathBuf], args: &WhyArgs, terminal: &Terminal) -> Result<ComparisonReport, Failure> {
     let options = ReadOptions::from(&args.limits);
     let read = |log: &LogChoice| {
         let run = ComparedRun::of(&log.load(terminal)?);
@@ -82,7 +77,7 @@ fn times(paths: &[PathBuf]) -> Result<Vec<ComparedTime>, Failure> {
             return Err(Failure::helped(
                 Exit::Refused,
                 format!("`{source}` is a {} without a mean time to compare", document.kind),
-                "compare the --json of `estimate`, `simulate` or `solve`, or the logs themselves",
+                "compare the --json of `estimate`, `net simulate` or `net solve`, or the logs themselves",
             ));
         };
         let plan = toml::from_str(&document.plan).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `convert`: a net in another format.
+//! `net convert`: a net in another format.
 
 use std::io;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! `detectors`: lists the straggler detectors; with `--on`, judges them on recorded jobs.
+//! `tool detectors`: lists the straggler detectors; with `--on`, judges them on recorded jobs.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,6 @@ use tailspn::trace::{JobTrace, ReadOptions};
 
 use crate::cli::args::DetectorsArgs;
 use crate::cli::call::interrupted;
-use crate::cli::diagnose_inputs::Inputs;
 use crate::cli::exit::Exit;
 use crate::cli::frame::{Ask, Asked, Form};
 use crate::cli::logs::{load, load_with_warnings};
@@ -22,6 +21,7 @@ use crate::cli::output::Terminal;
 use crate::cli::plan::PlanText;
 use crate::cli::report_source::{Rest, read_reports};
 use crate::cli::watch::catch_interrupt;
+use crate::cli::why_inputs::Inputs;
 
 impl Ask for DetectorsArgs {
     fn form(&self) -> Form<'_> {

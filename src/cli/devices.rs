@@ -1,4 +1,4 @@
-//! `devices`: the graphics adapters of this machine, their abilities, and the default adapter of a run.
+//! `tool devices`: the graphics adapters of this machine, their abilities, and the default adapter of a run.
 
 use tailspn::report::{AdapterRow, Answer, DevicesReport};
 use tailspn::sim::gpu::{Surveyed, automatic_choice, survey};

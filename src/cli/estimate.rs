@@ -3,13 +3,17 @@
 use tailspn::ask::{EstimateJob as _, EstimateList, Proof, RunSettings};
 use tailspn::mapreduce;
 use tailspn::plan::{JobPlan, PlanOption};
+use tailspn::remaining::RemainingSettings;
 use tailspn::report::Answer;
+use tailspn::trace::JobTrace;
 
 use crate::cli::args::EstimateArgs;
+use crate::cli::call::interrupted;
 use crate::cli::convert::{export_to, format_of};
 use crate::cli::exit::Exit;
-use crate::cli::fitted::{Read, read_inputs};
+use crate::cli::fitted::{Read, first_log, read_inputs};
 use crate::cli::frame::{self, Ask, Asked, Form};
+use crate::cli::left::{LEVEL, TimeLeft, evidence, is_running};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::plan::{PlanText, applied};
@@ -58,6 +62,41 @@ impl EstimateArgs {
         }
     }
 
+    /// Predicts the time left of a run in progress. The other inputs tell how such runs go.
+    fn left(&self, trace: &JobTrace, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
+        let refused = |option: &str| {
+            let help = "estimate the next run from the log of a run that has ended";
+            Err(Failure::helped(Exit::Usage, format!("{option} does not apply to a run in progress"), help))
+        };
+        let run = RunSettings { level: self.run.level.unwrap_or(LEVEL), ..self.settings(terminal) };
+        let (mut settings, mut deadlines_s) = (RemainingSettings { run, input: None }, Vec::new());
+        for option in self.options() {
+            match option {
+                PlanOption::Deadline(seconds) => deadlines_s.push(seconds),
+                PlanOption::InputSize(size) if self.inputs.len() > 1 => settings.input = Some(size),
+                PlanOption::InputSize(_) => {
+                    let help = "add the log of another run of the program, or a plan";
+                    return Err(Failure::helped(Exit::Usage, "--input-size needs another run to compare with", help));
+                }
+                other => return refused(other.name()),
+            }
+        }
+        if !self.planned.lists().is_empty() {
+            return refused("a list");
+        }
+        self.only_lists()?;
+        if self.export.is_some() {
+            return refused("--export");
+        }
+        catch_interrupt(terminal);
+        let others = self.inputs.get(1..).unwrap_or_default();
+        let plan = evidence(others, self.fitted.fit(others), terminal)?;
+        let question = TimeLeft { plan, settings, deadlines_s, now: self.now };
+        let progress = Progress::new(terminal.shows_progress(), "replications");
+        let report = question.predict(trace, &progress)??;
+        Ok(Answer::new(report).unless_stopped(interrupted()).into())
+    }
+
     /// Estimates each configuration of the lists.
     fn table(&self, plan: JobPlan, lists: Vec<Vec<PlanOption>>, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
         let single = [
@@ -92,11 +131,18 @@ impl Ask for EstimateArgs {
     }
 
     fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
-        let plan = match read_inputs(&self.inputs, &self.fitted, terminal)? {
+        let first = first_log(&self.inputs, &self.fitted, terminal)?;
+        if let Some(trace) = first.as_ref().filter(|trace| is_running(trace)) {
+            return self.left(trace, terminal);
+        }
+        let plan = match read_inputs(&self.inputs, first, &self.fitted, terminal)? {
             Read::Logs(fitted) => fitted,
             Read::Plan(path) => PlanText::read(path, terminal)?.job()?,
             Read::Nothing => JobPlan::default(),
         };
+        if self.now {
+            return Err(Failure::plain(Exit::Usage, "--now applies only to the log of a run in progress"));
+        }
         let plan = applied(plan, &self.options())?;
         let lists = self.planned.lists();
         if !lists.is_empty() {

@@ -12,7 +12,7 @@ use crate::cli::notes::Failure;
 
 /// Advice if a limit of the state space is exceeded.
 pub(super) const LIMITS: &str =
-    "--max-states, --max-memory and --max-time set the limits; `tailspn simulate` needs no states";
+    "--max-states, --max-memory and --max-time set the limits; `tailspn net simulate` needs no states";
 
 /// Returns the settings with the limits of the states.
 pub(super) fn limited(max_states: Option<u64>, max_memory: Option<u64>, max_time: Option<Duration>) -> RunSettings {

@@ -80,7 +80,7 @@ const CODES: [Row; 10] = [
         code: Exit::Trace as u8,
         meaning: "the log is wrong",
         cases: "The log of a job is empty, is damaged at its start, has more attempts than `--max-attempts`, or has a \
-                format that [logs.md](logs.md) does not list. For `syscalls`: the log is not an strace log. A folder, \
+                format that [logs.md](logs.md) does not list. For `why`: the log is not an strace log. A folder, \
                 zip archive or log holds several applications, and `--app` does not select one of the applications. \
                 The input of `watch` has lines but no progress report, or the training runs contain no progress over \
                 time.",
@@ -90,8 +90,8 @@ const CODES: [Row; 10] = [
         meaning: "cannot be answered, or not by the requested method",
         cases: "Examples: an engine that cannot run the net, a net that does not stop, no formula for the job time, no \
                 steady state, a `--max-time` that ends before the net is compiled, logs of system calls without \
-                waiting times. `solve` stops at an unbounded net or at a limit (partial results are printed). \
-                `remaining` runs without a plan before a task has finished, or between two jobs. The plan of a \
+                waiting times. `net solve` stops at an unbounded net or at a limit (partial results are printed). \
+                the time left is asked for without an earlier run before a task has finished, or between two jobs. The plan of a \
                 `sweep --resume` has changed, or shards or parts do not belong together.",
     },
     Row {
@@ -108,7 +108,7 @@ const CODES: [Row; 10] = [
     Row {
         code: Exit::Unmet as u8,
         meaning: "no configuration meets the deadline, or a formula does not hold",
-        cases: "`solve --ctl`: a formula does not hold. `query`: a bound does not hold or is undecided. `optimize`, and `estimate` with lists: no \
+        cases: "`solve --ctl`: a formula does not hold. `net query`: a bound does not hold or is undecided. `optimize`, and `estimate` with lists: no \
                 configuration meets the deadline, or some configurations are undecided and no configuration was \
                 proved to meet it (the text and `answer` in JSON state which of the two). Partial results are \
                 printed. A question that asks for advice (`estimate` with a deadline, a list or a policy, `whatif`, \

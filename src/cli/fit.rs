@@ -8,7 +8,7 @@ use tailspn::job_time::{FitSettings, FittedModel, LogFit, LogFitError};
 use tailspn::plan::JobPlan;
 use tailspn::report::Answer;
 use tailspn::subject::FileKind;
-use tailspn::trace::ReadOptions;
+use tailspn::trace::{JobTrace, ReadOptions};
 
 use crate::cli::args::FitArgs;
 use crate::cli::call::interrupted;
@@ -49,7 +49,7 @@ impl Ask for FitArgs {
     }
 
     fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
-        let answer = Answer::of_fit(&model(self, terminal)?, self.level).map_err(Failure::internal)?;
+        let answer = Answer::of_fit(&model(self, None, terminal)?, self.level).map_err(Failure::internal)?;
         Ok(Asked::from(answer).writing(|answer, _| match self.file().zip(answer.plan.as_deref()) {
             Some((path, plan)) => write_file(path, plan.as_bytes(), self.force),
             None => Ok(()),
@@ -57,13 +57,13 @@ impl Ask for FitArgs {
     }
 }
 
-/// Returns the plan of the job that was fitted to the logs.
-pub(crate) fn plan_of(args: &FitArgs, terminal: &Terminal) -> Result<JobPlan, Failure> {
-    Ok(model(args, terminal)?.plan())
+/// Returns the plan of the job that was fitted to the logs. `first` is the first log, if it was read before.
+pub(crate) fn plan_of(args: &FitArgs, first: Option<JobTrace>, terminal: &Terminal) -> Result<JobPlan, Failure> {
+    Ok(model(args, first, terminal)?.plan())
 }
 
 /// Reads the logs and fits the model.
-fn model(args: &FitArgs, terminal: &Terminal) -> Result<FittedModel, Failure> {
+fn model(args: &FitArgs, mut first: Option<JobTrace>, terminal: &Terminal) -> Result<FittedModel, Failure> {
     let (confs, logs): (Vec<&PathBuf>, Vec<&PathBuf>) =
         args.logs.iter().partition(|path| FileKind::of(path) == Some(FileKind::HadoopConf));
     let logs = all_logs(&logs, &ReadOptions::from(&args.limits))?;
@@ -76,7 +76,8 @@ fn model(args: &FitArgs, terminal: &Terminal) -> Result<FittedModel, Failure> {
     let run = RunSettings { level: args.level, ..RunSettings::default() };
     let mut fit = LogFit::new(FitSettings { inputs_mb, jobs: args.job.clone(), run });
     for log in &logs {
-        fit.add(&log.name(), log.load(terminal)?)?;
+        let trace = first.take().map_or_else(|| log.load(terminal), Ok)?;
+        fit.add(&log.name(), trace)?;
     }
     if interrupted() {
         return Err(Failure::stopped());

@@ -7,7 +7,7 @@ use tailspn::compare::Compared;
 use tailspn::subject::FileKind;
 use tailspn::trace::Format as LogFormat;
 
-use crate::cli::args::Command;
+use crate::cli::args::{Command, NetCommand, ToolCommand};
 use crate::cli::exit::Exit;
 use crate::cli::input::Input;
 use crate::cli::load::unreadable;
@@ -15,7 +15,7 @@ use crate::cli::notes::{Failure, Note};
 
 /// The commands that use a kind of file.
 trait Uses: Sized {
-    /// Returns the kind of comparison in which `compare` uses this file, if any.
+    /// Returns the kind of comparison in which `why` uses this file, if any.
     fn compared(self) -> Option<Compared>;
 
     /// Returns true if a plan is fitted to files of this kind.
@@ -54,32 +54,32 @@ impl Uses for FileKind {
     fn text(self) -> (String, &'static str) {
         let known = |text: &str, commands| (text.to_owned(), commands);
         match self {
-            Self::Net => known("a net", "`check`, `simulate` or `solve`"),
+            Self::Net => known("a net", "`net check`, `net simulate` or `net solve`"),
             Self::JobPlan => known("the plan of a job", "`estimate`, `optimize` or `whatif`"),
             Self::SweepPlan => known("the plan of a sweep", "`sweep` or `sensitivity`"),
             Self::OptimizePlan => known("the plan of an optimisation", "`optimize`"),
             Self::Log(format @ LogFormat::SparkEventLog) => {
-                (format.text().to_owned(), "`estimate`, `trace`, `diagnose`, `optimize`, `remaining` or `whatif`")
+                (format.text().to_owned(), "`estimate`, `why`, `optimize`, `watch` or `whatif`")
             }
             Self::Log(format @ LogFormat::HadoopJson) => {
-                (format.text().to_owned(), "`estimate`, `trace`, `diagnose`, `optimize` or `whatif`")
+                (format.text().to_owned(), "`estimate`, `why`, `optimize` or `whatif`")
             }
             Self::Log(format @ (LogFormat::HadoopText | LogFormat::Rumen)) => {
-                (format.text().to_owned(), "`estimate`, `trace`, `diagnose` or `optimize`")
+                (format.text().to_owned(), "`estimate`, `why` or `optimize`")
             }
-            Self::Log(format) => (format.text().to_owned(), "`trace` or `diagnose`"),
+            Self::Log(format) => (format.text().to_owned(), "`why`"),
             Self::HadoopConf => {
                 known("the configuration of a Hadoop job", "`estimate` or `fit`, with the job's history,")
             }
-            Self::Result => known("a result of tailspn", "`report` or `compare`"),
-            Self::Samples => known("samples of sysstat", "`diagnose`, with the log of the job"),
-            Self::SystemCalls => known("an strace log", "`syscalls diagnose` or `diagnose`"),
-            Self::Progress => known("progress reports of tasks", "`watch` or `diagnose`"),
+            Self::Result => known("a result of tailspn", "`tailspn FILE`, or `why` with another result,"),
+            Self::Samples => known("samples of sysstat", "`why`, with the log of the job,"),
+            Self::SystemCalls => known("an strace log", "`why` or `tool profile`"),
+            Self::Progress => known("progress reports of tasks", "`watch` or `why`"),
         }
     }
 }
 
-/// Returns the kind of the files of `compare`, which must be the same for all.
+/// Returns the kind of compared files, which must be the same for all.
 pub(crate) fn compared<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<Compared, Failure> {
     let mut first: Option<(Compared, String, &PathBuf)> = None;
     for path in paths {
@@ -89,7 +89,7 @@ pub(crate) fn compared<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<C
             return Err(Failure::helped(
                 Exit::Model,
                 format!("`{}` is not a log, a result or a plan", path.display()),
-                "a result is the output of `--json`; to compare nets, use `tailspn check NET --against OTHER`",
+                "a result is the output of `--json`; to compare nets, use `tailspn net check NET --against OTHER`",
             ));
         };
         match &first {
@@ -108,6 +108,11 @@ pub(crate) fn compared<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<C
     first.map(|(kind, ..)| kind).ok_or_else(|| Failure::plain(Exit::Usage, "a side has no file"))
 }
 
+/// Returns true if all files can be compared, and there are at least two.
+pub(crate) fn are_compared(paths: &[PathBuf]) -> bool {
+    paths.len() > 1 && paths.iter().all(|path| FileKind::of(path).is_some_and(|kind| kind.compared().is_some()))
+}
+
 /// Returns true if a plan is fitted to a file.
 pub(crate) fn is_fitted(input: &Input) -> bool {
     input.kind().is_some_and(Uses::fits_a_plan)
@@ -120,18 +125,17 @@ type Inputs = (&'static str, fn(FileKind) -> bool, Vec<Input>);
 fn inputs(command: &Command) -> Option<Inputs> {
     let net: fn(FileKind) -> bool = |kind| kind == FileKind::Net;
     let job: fn(FileKind) -> bool = |kind| kind == FileKind::JobPlan;
-    let log: fn(FileKind) -> bool = |kind| matches!(kind, FileKind::Log(_));
     let one = |input: &Option<Input>| input.iter().cloned().collect();
     let files = |paths: &mut dyn Iterator<Item = &PathBuf>| paths.map(|path| path.as_path().into()).collect();
     Some(match command {
-        Command::Check(args) => ("check", net, vec![args.net.net.clone()]),
-        Command::Convert(args) => ("convert", net, vec![args.net.net.clone()]),
-        Command::Simulate(args) => ("simulate", net, vec![args.net.net.clone()]),
-        Command::Solve(args) => ("solve", net, vec![args.net.net.clone()]),
-        Command::Query(args) => ("query", net, vec![args.net.net.clone()]),
-        Command::Rare(args) => ("rare", net, vec![args.net.net.clone()]),
-        Command::Structure(args) => ("structure", net, vec![args.net.net.clone()]),
-        Command::SpnGc(args) => ("spn-gc", job, one(&args.plan)),
+        Command::Net(NetCommand::Check(args)) => ("net check", net, vec![args.net.net.clone()]),
+        Command::Net(NetCommand::Convert(args)) => ("net convert", net, vec![args.net.net.clone()]),
+        Command::Net(NetCommand::Simulate(args)) => ("net simulate", net, vec![args.net.net.clone()]),
+        Command::Net(NetCommand::Solve(args)) => ("net solve", net, vec![args.net.net.clone()]),
+        Command::Net(NetCommand::Query(args)) => ("net query", net, vec![args.net.net.clone()]),
+        Command::Net(NetCommand::Rare(args)) => ("net rare", net, vec![args.net.net.clone()]),
+        Command::Net(NetCommand::Structure(args)) => ("net structure", net, vec![args.net.net.clone()]),
+        Command::Net(NetCommand::SpnGc(args)) => ("net spn-gc", job, one(&args.plan)),
         Command::Estimate(args) => {
             ("estimate", |kind| kind == FileKind::JobPlan || kind.fits_a_plan(), args.inputs.clone())
         }
@@ -154,21 +158,19 @@ fn inputs(command: &Command) -> Option<Inputs> {
         Command::Fit(args) => {
             ("fit", |kind| matches!(kind, FileKind::Log(_) | FileKind::HadoopConf), files(&mut args.logs.iter()))
         }
-        Command::Remaining(args) => {
-            // the log and the plan are of different kinds: the log is checked here, the plan when it is read
-            (
-                "remaining",
-                |kind| kind == FileKind::Log(LogFormat::SparkEventLog),
-                files(&mut std::iter::once(&args.log)),
-            )
-        }
-        Command::Trace(args) => ("trace", log, files(&mut std::iter::once(&args.log))),
-        Command::Detectors(args) => (
-            "detectors",
+        Command::Tool(ToolCommand::Detectors(args)) => (
+            "tool detectors",
             |kind| matches!(kind, FileKind::Log(_) | FileKind::Progress),
             files(&mut args.on.iter().chain(&args.usual)),
         ),
-        Command::Compare(args) => ("compare", |kind| kind.compared().is_some(), files(&mut args.files())),
+        Command::Why(args) => {
+            let takes: fn(FileKind) -> bool = if args.files().count() > 1 {
+                |kind| kind.compared().is_some() || kind.is_of_a_run()
+            } else {
+                FileKind::is_of_a_run
+            };
+            ("why", takes, files(&mut args.files()))
+        }
         _ => return None,
     })
 }

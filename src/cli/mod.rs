@@ -24,15 +24,13 @@ mod bench;
 #[cfg(feature = "gpu")]
 mod bench_nets;
 mod call;
+mod calls;
 mod check;
 mod compare;
 mod convert;
 mod detectors;
 #[cfg(feature = "gpu")]
 mod devices;
-mod diagnose;
-mod diagnose_inputs;
-mod diagnose_methods;
 mod estimate;
 mod exact;
 mod exit;
@@ -46,6 +44,7 @@ mod frame;
 mod generated;
 mod input;
 mod kinds;
+mod left;
 mod load;
 mod logs;
 mod notes;
@@ -61,7 +60,6 @@ mod properties;
 mod query;
 mod question;
 mod rare;
-mod remaining;
 mod report;
 mod report_source;
 mod schema;
@@ -69,6 +67,7 @@ mod sensitivity;
 #[cfg(feature = "serve")]
 mod serve;
 mod shell;
+mod show;
 mod signals;
 mod simulate;
 mod solve;
@@ -82,13 +81,14 @@ mod structure;
 mod study;
 mod sweep;
 mod sweep_events;
-mod syscalls;
 mod targets;
-mod trace;
 mod values;
 mod watch;
 mod watch_tasks;
 mod whatif;
+mod why;
+mod why_inputs;
+mod why_methods;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -97,7 +97,7 @@ use std::sync::Arc;
 #[cfg(feature = "serve")]
 use tailspn::report::Answer;
 
-use args::{Cli, Command, MergeArgs};
+use args::{Cli, Command, MergeArgs, NetCommand, ToolCommand};
 pub use call::{Call, Output, Pace, Problem, Request};
 use exit::Exit;
 pub use input::Input;
@@ -163,7 +163,8 @@ impl Call {
             let Request { command, options, inputs, words } = request;
             let paths = inputs.iter().map(|input| input.as_os_str().to_owned());
             let end = (!inputs.is_empty()).then(|| OsString::from("--"));
-            let first = ["tailspn".to_owned(), command].into_iter().chain(options).map(OsString::from);
+            let verbs = command.split(' ').map(str::to_owned);
+            let first = std::iter::once("tailspn".to_owned()).chain(verbs).chain(options).map(OsString::from);
             let arguments: Vec<OsString> =
                 first.chain(end).chain(paths).chain(words.into_iter().map(OsString::from)).collect();
             let mut cli = args::parse(arguments.clone()).map_err(refused)?;
@@ -190,7 +191,7 @@ fn reason_of(error: &clap::Error) -> String {
 /// Runs a command or a part of a command, or merges parts; the first argument is the name of the program.
 fn answer(cli: &Cli, arguments: &[OsString], terminal: &Terminal) -> Result<Exit, Failure> {
     let command = &cli.command;
-    if let Command::Merge(args) = command
+    if let Command::Tool(ToolCommand::Merge(args)) = command
         && args.shards.iter().all(|path| part::is_part(path))
     {
         return merge_parts(args, terminal);
@@ -222,43 +223,55 @@ fn merge_parts(args: &MergeArgs, terminal: &Terminal) -> Result<Exit, Failure> {
 /// Runs a command.
 fn run_command(command: &Command, terminal: &Terminal) -> Result<Exit, Failure> {
     let ended = match command {
-        Command::Check(args) => frame::run(args, terminal),
-        Command::Convert(args) => convert::run(args, terminal),
-        Command::Simulate(args) => frame::run(&**args, terminal),
-        Command::Solve(args) => frame::run(&**args, terminal),
-        Command::Query(args) => frame::run(&**args, terminal),
-        Command::Rare(args) => frame::run(&**args, terminal),
-        Command::Structure(args) => frame::run(args, terminal),
-        Command::SpnGc(args) => spn_gc::run(args, terminal),
+        Command::Net(command) => run_net(command, terminal),
+        Command::Tool(command) => run_tool(command, terminal),
         Command::Estimate(args) => estimate::run(args, terminal),
         Command::Whatif(args) => whatif::run(args, terminal),
         Command::Sweep(args) => sweep::run(args, terminal),
-        Command::Merge(args) => frame::run(args, terminal),
         Command::Sensitivity(args) => sensitivity::run(args, terminal),
         Command::Optimize(args) => optimize::run(args, terminal),
-        Command::Detectors(args) => frame::run(args, terminal),
         Command::Fit(args) => fit::run(args, terminal),
-        Command::Compare(args) => frame::run(args, terminal),
-        Command::Trace(args) => trace::run(args, terminal),
         Command::Watch(args) => watch_tasks::run(args, terminal),
-        Command::Remaining(args) => remaining::run(args, terminal),
-        Command::Diagnose(args) => frame::run(&**args, terminal),
-        Command::Syscalls(args) => syscalls::run(args, terminal),
-        Command::Report(args) => report::run(args, terminal),
+        Command::Why(args) => why::run(args, terminal),
+        Command::Show(args) => show::run(args, terminal),
+        Command::Words(_) => Err(Failure::internal("words without a verb are files")),
         #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args, terminal),
-        Command::Schema(args) => schema::run(args, terminal),
-        #[cfg(feature = "gpu")]
-        Command::Devices(args) => frame::run(args, terminal),
-        #[cfg(feature = "gpu")]
-        Command::Bench(args) => frame::run(args, terminal),
-        Command::Completions(args) => shell::completions(args, terminal),
-        Command::Man(args) => shell::man(args, terminal),
-        Command::Setup(args) => shell::setup(args, terminal),
     };
     ended.map_err(|failure| match failure.exit {
         // an error about a log that was read in part has no meaning
         Exit::Trace if call::interrupted() => Failure::plain(Exit::Interrupted, "stopped while the log was read"),
         _ => kinds::explained(failure, command),
     })
+}
+
+/// Runs a command about a net.
+fn run_net(command: &NetCommand, terminal: &Terminal) -> Result<Exit, Failure> {
+    match command {
+        NetCommand::Check(args) => frame::run(args, terminal),
+        NetCommand::Convert(args) => convert::run(args, terminal),
+        NetCommand::Simulate(args) => frame::run(&**args, terminal),
+        NetCommand::Solve(args) => frame::run(&**args, terminal),
+        NetCommand::Query(args) => frame::run(&**args, terminal),
+        NetCommand::Rare(args) => frame::run(&**args, terminal),
+        NetCommand::Structure(args) => frame::run(args, terminal),
+        NetCommand::SpnGc(args) => spn_gc::run(args, terminal),
+    }
+}
+
+/// Runs a tool.
+fn run_tool(command: &ToolCommand, terminal: &Terminal) -> Result<Exit, Failure> {
+    match command {
+        ToolCommand::Merge(args) => frame::run(args, terminal),
+        ToolCommand::Profile(args) => calls::learn(args, terminal),
+        ToolCommand::Detectors(args) => frame::run(args, terminal),
+        ToolCommand::Schema(args) => schema::run(args, terminal),
+        #[cfg(feature = "gpu")]
+        ToolCommand::Devices(args) => frame::run(args, terminal),
+        #[cfg(feature = "gpu")]
+        ToolCommand::Bench(args) => frame::run(args, terminal),
+        ToolCommand::Completions(args) => shell::completions(args, terminal),
+        ToolCommand::Man(args) => shell::man(args, terminal),
+        ToolCommand::Setup(args) => shell::setup(args, terminal),
+    }
 }

@@ -34,7 +34,7 @@ impl Ask for OptimizeArgs {
 
     /// Searches the configurations of a plan, or the sizes of a job.
     fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
-        let answer = match read_inputs(&self.inputs, &self.fitted, terminal)? {
+        let answer = match read_inputs(&self.inputs, None, &self.fitted, terminal)? {
             Read::Logs(job) => size(job, None, self, terminal)?,
             Read::Plan(path) if path.kind() == Some(FileKind::JobPlan) => {
                 let text = PlanText::read(path, terminal)?;

@@ -28,11 +28,11 @@ pub struct CommandOption {
     pub help: String,
 }
 
-/// Returns the options of a command, such as `simulate`, in the order of the help text; `None` for an unknown
+/// Returns the options of a command, such as `net simulate`, in the order of the help text; `None` for an unknown
 /// command.
 pub fn options(command: &str) -> Option<Vec<CommandOption>> {
     let cli = Cli::command();
-    let command = cli.find_subcommand(command)?;
+    let command = command.split(' ').try_fold(&cli, |command, name| command.find_subcommand(name))?;
     Some(command.get_arguments().filter_map(option).collect())
 }
 

@@ -77,6 +77,11 @@ impl Terminal {
         Self { colour_out: false, colour_err: false, unicode: true, quiet: false, call, share, started }
     }
 
+    /// Returns the same terminal without notes and progress.
+    pub(crate) fn silent(&self) -> Self {
+        Self { quiet: true, ..self.clone() }
+    }
+
     /// Returns the same terminal for a command that runs a share of its replications, or merges shares.
     pub(crate) fn sharing(&self, share: Share) -> Self {
         Self { share, ..self.clone() }
@@ -92,7 +97,7 @@ impl Terminal {
         RunSettings {
             seed: run.seed,
             threads: run.threads,
-            level: run.level,
+            level: run.level.unwrap_or(RunSettings::default().level),
             max_time: run.max_time,
             keep: self.keeps_samples(),
             share: self.share.clone(),

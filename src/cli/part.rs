@@ -56,7 +56,7 @@ pub(crate) fn run(
         return Err(Failure::helped(
             Exit::Usage,
             "a single shard cannot print a result",
-            "write the part to a file with --output FILE; `tailspn merge` merges all parts",
+            "write the part to a file with --output FILE; `tailspn tool merge` merges all parts",
         ));
     }
     let share = Share::part(shard);

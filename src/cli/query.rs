@@ -1,4 +1,4 @@
-//! `query`: CSL and CSRL queries, answered from all states of a net.
+//! `net query`: CSL and CSRL queries, answered from all states of a net.
 
 use tailspn::ask::net::answer_queries;
 use tailspn::net::Net;

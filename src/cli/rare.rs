@@ -1,4 +1,4 @@
-//! `rare`: the probability of a rare event of a net, by splitting.
+//! `net rare`: the probability of a rare event of a net, by splitting.
 
 use tailspn::ask::RunSettings;
 use tailspn::ask::net::RareQuestion;

@@ -1,4 +1,4 @@
-//! `report`: results as an HTML page.
+//! Results as an HTML page, or as pictures.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use tailspn::report::{AnyReport, PageResult, Picture, ReadError, counted, page, 
 use tailspn::subject::FileKind;
 use tailspn::sweep::{StoreError, SweepPlan, read as read_sweep};
 
-use crate::cli::args::{NetArgs, ReportArgs};
+use crate::cli::args::{NetArgs, ShowArgs};
 use crate::cli::convert::put;
 use crate::cli::exit::Exit;
 use crate::cli::files::may_write;
@@ -26,17 +26,17 @@ const MAPS: u64 = 3;
 const REDUCES: u64 = 2;
 
 /// Makes the page.
-pub(crate) fn run(args: &ReportArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    if let Some(path) = &args.output {
+pub(crate) fn run(args: &ShowArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    if let Some(path) = &args.html {
         may_write(path, args.force)?;
     }
     // with several results, file names start with the number of the result; these files are checked when they are
     // written
-    if args.results.len() == 1 {
+    if args.files.len() == 1 {
         may_draw(&args.plots, args.force)?;
     }
     let shown = load_all(args, terminal)?;
-    if let Some(path) = &args.output {
+    if let Some(path) = &args.html {
         let text = page(&shown).map_err(Failure::internal)?;
         put(path, &text, args.force, terminal)?;
     }
@@ -73,9 +73,9 @@ enum Loaded {
 }
 
 /// Returns the results, each with the plan and the net that follow it on the command line.
-fn load_all(args: &ReportArgs, terminal: &Terminal) -> Result<Vec<PageResult>, Failure> {
+fn load_all(args: &ShowArgs, terminal: &Terminal) -> Result<Vec<PageResult>, Failure> {
     let mut all: Vec<PageResult> = Vec::new();
-    for path in &args.results {
+    for path in &args.files {
         let source = if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() };
         let alone = |what: &str| {
             Failure::helped(
@@ -159,7 +159,7 @@ fn byte_of(text: &str, line: usize, column: usize) -> usize {
 }
 
 /// Reads the result of a sweep from a folder.
-fn sweep_of(folder: &Path) -> Result<AnyReport, Failure> {
+pub(crate) fn sweep_of(folder: &Path) -> Result<AnyReport, Failure> {
     let stored = read_sweep(folder).map_err(|error| match error {
         StoreError::Foreign { .. } => Failure::plain(Exit::Model, error.to_string()),
         error => error.into(),
@@ -173,7 +173,7 @@ fn sweep_of(folder: &Path) -> Result<AnyReport, Failure> {
 /// Reads a net from a file and draws it.
 fn net_in(path: &Path, terminal: &Terminal) -> Result<Loaded, Failure> {
     if path.as_os_str() == "-" {
-        return Err(Failure::plain(Exit::Usage, "`report` cannot read a net from standard input"));
+        return Err(Failure::plain(Exit::Usage, "a net cannot be read from standard input here"));
     }
     let loaded = read_net(&NetArgs::at(path))?;
     terminal.brief_warnings(&loaded.warnings);
@@ -183,7 +183,7 @@ fn net_in(path: &Path, terminal: &Terminal) -> Result<Loaded, Failure> {
         return Err(Failure::helped(
             Exit::Refused,
             format!("`{}` is too large to draw: {size}", path.display()),
-            "`tailspn convert NET OUT.svg` draws it anyway",
+            "`tailspn net convert NET OUT.svg` draws it anyway",
         ));
     }
     let caption = format!("{} and {}", counted(places as u64, "place"), counted(transitions as u64, "transition"));

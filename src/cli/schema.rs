@@ -1,4 +1,4 @@
-//! `schema`: prints the JSON Schema of a plan, a result or a line of events, or the names of all schemas.
+//! `tool schema`: prints the JSON Schema of a plan, a result or a line of events, or the names of all schemas.
 
 use tailspn::report::{LINE_SCHEMAS, NamedSchema, PLAN_SCHEMAS, RESULT_SCHEMAS};
 

@@ -21,7 +21,7 @@ pub(crate) fn completions(args: &CompletionsArgs, terminal: &Terminal) -> Result
 pub(crate) fn man(args: &ManArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let mut command = Cli::command();
     command.build();
-    if let Some(name) = &args.command {
+    for name in &args.command {
         let unknown =
             || Failure::plain(Exit::Usage, format!("unknown command `{name}`; `tailspn help` lists all commands"));
         command = command.find_subcommand(name).ok_or_else(unknown)?.clone();

@@ -1,4 +1,4 @@
-//! `simulate`: replications of a net, and their results.
+//! `net simulate`: replications of a net, and their results.
 
 use tailspn::ask::RunSettings;
 use tailspn::ask::net::{AnswerBy, LongRunLength, NetSettings, PreparedNet};

@@ -1,4 +1,4 @@
-//! `solve`: all markings of a net, and the results that follow from them.
+//! `net solve`: all markings of a net, and the results that follow from them.
 
 use tailspn::answer::AnswerError;
 use tailspn::ask::net::{SolveSettings, SolvedNet, solve_net};
@@ -98,11 +98,11 @@ fn not_solved(error: AnswerError, args: &SolveArgs) -> Failure {
         AnswerError::Conflict { .. } => Failure::helped(
             Exit::Usage,
             error.to_string(),
-            "use `tailspn simulate`, or run `solve` twice: once with the rewards, once with --within",
+            "use `tailspn net simulate`, or run `net solve` twice: once with the rewards, once with --within",
         ),
         error => states_failure(error),
     }
 }
 
 /// Advice for the steady state of an unbounded net.
-const NO_LONG_RUN: &str = "an unbounded net can still have a steady state, depending on the rates; `tailspn simulate --steady --tokens` shows whether the token counts converge";
+const NO_LONG_RUN: &str = "an unbounded net can still have a steady state, depending on the rates; `tailspn net simulate --steady --tokens` shows whether the token counts converge";

@@ -1,4 +1,4 @@
-//! `solve`: pictures, and the files that other programs read.
+//! `net solve`: pictures, and the files that other programs read.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The question of `solve`: a goal, a start and measures.
+//! The question of `net solve`: a goal, a start and measures.
 
 use tailspn::net::Net;
 use tailspn::sim::{Goal, Question};

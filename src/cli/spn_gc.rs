@@ -1,4 +1,4 @@
-//! `spn-gc`: the net of a MapReduce job on a GPU cluster, or of a plan of stages.
+//! `net spn-gc`: the net of a MapReduce job on a GPU cluster, or of a plan of stages.
 
 use std::error::Error;
 

@@ -1,4 +1,4 @@
-//! `structure`: structural analysis of a net, without exploring its states.
+//! `net structure`: structural analysis of a net, without exploring its states.
 
 use tailspn::report::{Answer, Sections, StructureReport, structure_report};
 use tailspn::structure::{Limits, Wanted, analyse};

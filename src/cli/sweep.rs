@@ -1,4 +1,4 @@
-//! `sweep` and `merge`: many configurations of one job or net, their effects, and the setting that helps most.
+//! `sweep` and `tool merge`: many configurations of one job or net, their effects, and the setting that helps most.
 
 use std::time::Instant;
 
@@ -109,7 +109,7 @@ impl Ask for MergeArgs {
     /// Merges shards.
     fn ask(&self, _: &Terminal) -> Result<Asked<'_>, Failure> {
         let Some(output) = &self.output else {
-            let help = "`tailspn merge FOLDER... --output RESULT`";
+            let help = "`tailspn tool merge FOLDER... --output RESULT`";
             let needed = "merging the shards of a sweep needs a folder for the merged result";
             return Err(Failure::helped(Exit::Usage, needed, help));
         };

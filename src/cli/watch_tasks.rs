@@ -10,13 +10,14 @@ use tailspn::diagnose::long_tail::{
 };
 use tailspn::report::{Answer, Report as _, WatchReport, progress_model_report, straggler_json, straggler_line};
 use tailspn::subject::FileKind;
-use tailspn::trace::{JobTrace, ReadOptions};
+use tailspn::trace::{Format, JobTrace, ReadOptions};
 use tailspn::watch::Watch as _;
 
 use crate::cli::args::{PrintArgs, RuleChoice, WatchArgs};
 use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::files::{may_write, write_file};
+use crate::cli::left;
 use crate::cli::logs::{load, load_stream};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
@@ -30,14 +31,25 @@ const SNIFFED: u64 = 1 << 16;
 
 /// Learns if requested, then watches if there is input.
 pub(crate) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    if let Some(log) = args.stream().filter(|path| is_application(path)) {
+        if args.model.is_some() || !args.learn.is_empty() {
+            let help = "pass logs of earlier runs after the log";
+            return Err(Failure::helped(Exit::Usage, "--model and --learn apply only to progress reports", help));
+        }
+        return left::watch(log, args, terminal);
+    }
+    if let [_, other, ..] = &args.inputs[..] {
+        let message = format!("`{}` is one file too many: the first is no event log of Spark", other.display());
+        return Err(Failure::helped(Exit::Usage, message, "pass earlier runs by --learn"));
+    }
     if let Some(path) = &args.output {
         may_write(path, args.force)?;
     }
     let PrintArgs { csv, markdown, all, .. } = args.print;
-    if (csv || markdown || all) && (args.reports.is_some() || to_stdout(args)) {
+    if (csv || markdown || all) && (args.stream().is_some() || to_stdout(args)) {
         let message =
             "--csv, --markdown and --all print a learned model, but standard output is used for something else";
-        let help = "run `tailspn watch --learn HIST` without REPORTS and without `-o -`";
+        let help = "run `tailspn watch --learn HIST` without a file and without `-o -`";
         return Err(Failure::helped(Exit::Usage, message, help));
     }
     catch_interrupt(terminal);
@@ -48,10 +60,17 @@ pub(crate) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<Exit, Failure
     } else {
         Some(learn(args, terminal)?)
     };
-    match &args.reports {
+    match args.stream() {
         Some(path) => watch(path, model.as_ref(), args, terminal),
         None => Ok(if interrupted() { Exit::Interrupted } else { Exit::Success }),
     }
+}
+
+/// Returns true for the event log of a Spark application; Spark creates it empty.
+fn is_application(path: &Path) -> bool {
+    let kind = FileKind::of(path);
+    kind == Some(FileKind::Log(Format::SparkEventLog))
+        || (kind.is_none() && path.extension().is_some_and(|end| end == "inprogress"))
 }
 
 /// Reads the model from a file.
@@ -102,7 +121,7 @@ fn learn(args: &WatchArgs, terminal: &Terminal) -> Result<Model, Failure> {
     let report = progress_model_report(&learned, args.learn.len() as u64);
     let toml = learned.model.to_toml().map_err(Failure::internal)?;
     let to_stdout = to_stdout(args);
-    if to_stdout || args.reports.is_some() {
+    if to_stdout || args.stream().is_some() {
         terminal.tell(terminal.printed(&report.into(), &PrintArgs::default())?.trim_end());
     } else {
         let answer = Answer::new(report);

@@ -83,22 +83,22 @@ fn help_shows_the_commands_and_exit_codes() {
 
 #[test]
 fn help_of_check() {
-    assert_shown!(data(&["check", "--help"]));
+    assert_shown!(data(&["net", "check", "--help"]));
 }
 
 #[test]
 fn help_of_convert() {
-    assert_shown!(data(&["convert", "--help"]));
+    assert_shown!(data(&["net", "convert", "--help"]));
 }
 
 #[test]
 fn help_of_simulate() {
-    assert_shown!(data(&["simulate", "--help"]));
+    assert_shown!(data(&["net", "simulate", "--help"]));
 }
 
 #[test]
 fn help_of_spn_gc() {
-    assert_shown!(data(&["spn-gc", "--help"]));
+    assert_shown!(data(&["net", "spn-gc", "--help"]));
 }
 
 #[test]
@@ -108,15 +108,15 @@ fn help_of_estimate() {
 
 #[test]
 fn checks_a_net() {
-    assert_shown!(shown(&["check", "models/textbook/machine_repair.xml", "--pipe"]));
+    assert_shown!(shown(&["net", "check", "models/textbook/machine_repair.xml", "--pipe"]));
 }
 
 #[test]
 fn checks_a_net_against_another() {
     let [one, other] = ["models/textbook/mm1k.xml", "models/textbook/mm2k.xml"];
-    assert_shown!(shown(&["check", one, "--against", other]));
+    assert_shown!(shown(&["net", "check", one, "--against", other]));
     let json = |other: &str| {
-        serde_json::from_str::<serde_json::Value>(&data(&["check", one, "--json", "--against", other])).unwrap()
+        serde_json::from_str::<serde_json::Value>(&data(&["net", "check", one, "--json", "--against", other])).unwrap()
     };
     assert_eq!(json(one)["differences"], serde_json::json!([]));
     assert_eq!(json(other)["differences"][0]["part"], "place");
@@ -124,10 +124,10 @@ fn checks_a_net_against_another() {
 
 #[test]
 fn checks_a_net_as_json() {
-    assert_shown!(shown(&["check", "models/textbook/forkjoin_retry.xml", "--json"]));
+    assert_shown!(shown(&["net", "check", "models/textbook/forkjoin_retry.xml", "--json"]));
 }
 
-/// Four tasks that wait for two slots fold; places with two tokens each fold in `solve`, and so do tasks with phases that others
+/// Four tasks that wait for two slots fold; places with two tokens each fold in `net solve`, and so do tasks with phases that others
 /// can stop; fixed delays do not, and a fork with retries has no equal parts.
 #[test]
 fn check_reports_what_folds_and_what_does_not() {
@@ -143,30 +143,30 @@ fn check_reports_what_folds_and_what_does_not() {
             slots.iter().for_each(|&slots| _ = b.test(slots, done, 1.0));
         }
         std::fs::write(&path, write(&b.build().unwrap(), &WriteOptions::default()).xml).unwrap();
-        let report = serde_json::from_str(&data(&["check", &path, "--json"])).unwrap();
-        (data(&["check", &path]), report)
+        let report = serde_json::from_str(&data(&["net", "check", &path, "--json"])).unwrap();
+        (data(&["net", "check", &path]), report)
     };
     let (text, report) = checked(1, true, Timing::exponential(1.0));
     assert!(text.contains("folded  5 places to 2, 4 transitions to 1"), "{text}");
     assert_eq!(report["folded"]["places_before"], 5);
     assert!(report.get("folded_by_solve").is_none() && report.get("not_folded").is_none());
     let (text, report) = checked(2, false, Timing::exponential(1.0));
-    assert!(text.contains("folded by `solve`  4 places to 3, 4 transitions to 2"), "{text}");
+    assert!(text.contains("folded by `net solve`  4 places to 3, 4 transitions to 2"), "{text}");
     assert!(report.get("folded").is_none() && report.get("not_folded").is_none());
     assert_eq!(report["folded_by_solve"]["places"], 3);
     let (text, _) = checked(1, true, Timing::general(Law::Erlang { stages: 2, mean: 1.0 }));
-    assert!(text.contains("folded by `solve`"), "{text}");
+    assert!(text.contains("folded by `net solve`"), "{text}");
     let (text, report) = checked(1, true, Timing::general(Law::Deterministic { delay: 1.0 }));
     assert!(text.contains("not folded  4 parts like the part of `task0`: a delay that is not exponential"), "{text}");
     assert!(report.get("folded").is_none() && report.get("folded_by_solve").is_none());
     assert_eq!(report["not_folded"][0]["parts"], 4);
-    assert!(!data(&["check", "models/textbook/forkjoin_retry.xml"]).contains("fold"));
+    assert!(!data(&["net", "check", "models/textbook/forkjoin_retry.xml"]).contains("fold"));
 }
 
 #[test]
 fn simulates_a_net() {
     let group = "branch a=run_a,a_*";
-    assert_shown!(shown(&["simulate", "models/textbook/forkjoin_retry.xml", "--seed", "1", "--group", group]));
+    assert_shown!(shown(&["net", "simulate", "models/textbook/forkjoin_retry.xml", "--seed", "1", "--group", group]));
 }
 
 /// The half width of the worst target is just below what was asked for. Seen to fail with a run that stops at the first target.
@@ -174,7 +174,7 @@ fn simulates_a_net() {
 fn replicates_until_several_numbers_are_known() {
     let net = "models/textbook/mm1k.xml";
     let targets = ["--rel-error=queue=0.5%", "--abs-error=serve=0.02", "--rel-error=full=3%"];
-    let asked = ["simulate", net, "--horizon=100", "--reward=full=#(queue) >= 5", "--json"];
+    let asked = ["net", "simulate", net, "--horizon=100", "--reward=full=#(queue) >= 5", "--json"];
     let asked = [&asked[..], &targets].concat();
     let found: serde_json::Value = serde_json::from_str(&data(&asked)).unwrap();
     let of = |list: &str, name: &str| {
@@ -192,6 +192,7 @@ fn replicates_until_several_numbers_are_known() {
 #[test]
 fn simulates_averages_up_to_a_horizon() {
     assert_shown!(shown(&[
+        "net",
         "simulate",
         "models/textbook/mm1k.xml",
         "--reps=1000",
@@ -207,7 +208,7 @@ fn simulates_averages_up_to_a_horizon() {
 
 #[test]
 fn simulates_the_steady_state() {
-    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--steady", "--steady-firings=200_000"]));
+    assert_shown!(shown(&["net", "simulate", "models/textbook/mm1k.xml", "--steady", "--steady-firings=200_000"]));
 }
 
 /// The batches of a single run, against the exact means.
@@ -215,7 +216,7 @@ fn simulates_the_steady_state() {
 fn a_single_long_run_has_intervals_from_its_batches() {
     let queue = "models/textbook/mm1k.xml";
     let json = |args: &[&str]| -> serde_json::Value {
-        serde_json::from_str(&data(&[&["simulate", queue, "--steady", "--json"], args].concat())).unwrap()
+        serde_json::from_str(&data(&[&["net", "simulate", queue, "--steady", "--json"], args].concat())).unwrap()
     };
     let run = json(&["--steady-runs=1", "--steady-firings=400_000", "--method=simulate"]);
     let exact = json(&["--method=exact"]);
@@ -228,8 +229,15 @@ fn a_single_long_run_has_intervals_from_its_batches() {
         let batches = run.pointer(at).unwrap()["samples"].as_u64().unwrap();
         assert!([10, 20, 30, 40].contains(&batches), "{batches}");
     }
-    let told =
-        data(&["simulate", queue, "--steady", "--steady-runs=1", "--steady-firings=400_000", "--method=simulate"]);
+    let told = data(&[
+        "net",
+        "simulate",
+        queue,
+        "--steady",
+        "--steady-runs=1",
+        "--steady-firings=400_000",
+        "--method=simulate",
+    ]);
     assert!(told.contains("batches of this run"), "{told}");
 }
 
@@ -239,7 +247,7 @@ fn a_single_long_run_has_intervals_from_its_batches() {
 fn long_runs_reach_a_precision() {
     let queue = "models/textbook/mm1k.xml";
     let json = |args: &[&str]| -> serde_json::Value {
-        serde_json::from_str(&data(&[&["simulate", queue, "--steady", "--json"], args].concat())).unwrap()
+        serde_json::from_str(&data(&[&["net", "simulate", queue, "--steady", "--json"], args].concat())).unwrap()
     };
     let first = json(&["--tokens", "--rel-error=5%", "--method=simulate"]);
     let longer = json(&["--rel-error=#(queue)=0.2%", "--abs-error=serve=0.1", "--method=simulate"]);
@@ -254,18 +262,25 @@ fn long_runs_reach_a_precision() {
     let rows = |run: &serde_json::Value| run["throughputs"].as_array().unwrap().len();
     assert!(rows(&longer) > 0 && rows(&first) == 0);
 
-    let mut output =
-        tool(&["simulate", queue, "--steady", "--rel-error=queue=0.001%", "--steady-firings=3e5", "--method=simulate"]);
+    let mut output = tool(&[
+        "net",
+        "simulate",
+        queue,
+        "--steady",
+        "--rel-error=queue=0.001%",
+        "--steady-firings=3e5",
+        "--method=simulate",
+    ]);
     let said = text(&output.output().unwrap().stderr);
     assert!(said.contains("`queue` has not reached a precision of 0.001%; its error is"), "{said}");
-    let refused = tool(&["simulate", queue, "--steady", "--rel-error=goal=1%"]).output().unwrap();
+    let refused = tool(&["net", "simulate", queue, "--steady", "--rel-error=goal=1%"]).output().unwrap();
     let said = text(&refused.stderr);
     assert!(refused.status.code() == Some(2) && said.contains("with --steady, NAME is a reward, a place or"), "{said}");
 }
 
 #[test]
 fn a_net_with_two_closed_parts_has_no_sure_steady_state() {
-    let args = ["simulate", "tests/data/cli/two-cycles.xml", "--steady", "--json", "--method=simulate"];
+    let args = ["net", "simulate", "tests/data/cli/two-cycles.xml", "--steady", "--json", "--method=simulate"];
     let output = tool(&args).output().unwrap();
     assert!(output.status.success(), "{}", show(&output));
     let firings = [("go_left", 4), ("go_right", 4), ("seldom", 0)];
@@ -287,7 +302,7 @@ fn averages_that_an_unfired_transition_may_change_have_no_interval() {
     let Some(folder) = crate::shared::shared("data/regressions") else { return };
     for (net, place) in [("rareA.xml", "p2"), ("rareB.xml", "p2")] {
         let path = folder.join(net).display().to_string();
-        let args = ["simulate", &path, "--steady", "--tokens", "--json", "--method=simulate"];
+        let args = ["net", "simulate", &path, "--steady", "--tokens", "--json", "--method=simulate"];
         let value: serde_json::Value = serde_json::from_str(&data(&args)).unwrap();
         let rows = value["tokens"].as_array().unwrap();
         let row = rows.iter().find(|row| row["name"] == place).unwrap();
@@ -297,7 +312,7 @@ fn averages_that_an_unfired_transition_may_change_have_no_interval() {
     // here the transition fires a few times: the exact mean is 6, and no interval may leave it out
     let path = folder.join("rare-immediate.xml").display().to_string();
     let value: serde_json::Value =
-        serde_json::from_str(&data(&["simulate", &path, "--steady", "--tokens", "--json", "--method=simulate"]))
+        serde_json::from_str(&data(&["net", "simulate", &path, "--steady", "--tokens", "--json", "--method=simulate"]))
             .unwrap();
     let row = value["tokens"].as_array().unwrap().iter().find(|row| row["name"] == "p3").unwrap();
     let end = |name: &str, open: f64| row[name].as_f64().unwrap_or(open);
@@ -308,7 +323,7 @@ fn averages_that_an_unfired_transition_may_change_have_no_interval() {
 /// M/M/1/5 with 2 arrivals and 3 services a second: exact values from its six states.
 #[test]
 fn the_steady_state_of_a_queue_is_right() {
-    let csv = data(&["simulate", "models/textbook/mm1k.xml", "--steady", "--level=0.9999", "--csv"]);
+    let csv = data(&["net", "simulate", "models/textbook/mm1k.xml", "--steady", "--level=0.9999", "--csv"]);
     for (row, exact) in [("tokens,queue", 946.0 / 665.0), ("throughput,serve", 1266.0 / 665.0)] {
         let line = csv.lines().find(|line| line.starts_with(row)).unwrap();
         let cells: Vec<f64> = line.split(',').skip(3).map(|cell| cell.parse().unwrap()).collect();
@@ -318,7 +333,7 @@ fn the_steady_state_of_a_queue_is_right() {
 
 #[test]
 fn simulates_to_json() {
-    let args = ["simulate", "models/textbook/forkjoin_retry.xml", "--reps=2000", "--json", "--until=#(a2) > 0"];
+    let args = ["net", "simulate", "models/textbook/forkjoin_retry.xml", "--reps=2000", "--json", "--until=#(a2) > 0"];
     let json = data(&args);
     let value: serde_json::Value = serde_json::from_str(&json).expect("valid JSON");
     assert_eq!(value["format_version"], 1);
@@ -331,7 +346,7 @@ fn simulates_to_json() {
 
 #[test]
 fn simulates_to_csv() {
-    assert_shown!(data(&["simulate", "models/textbook/forkjoin_retry.xml", "--reps=2000", "--csv"]));
+    assert_shown!(data(&["net", "simulate", "models/textbook/forkjoin_retry.xml", "--reps=2000", "--csv"]));
 }
 
 #[test]
@@ -357,7 +372,7 @@ fn estimates_to_csv() {
 #[test]
 fn same_seed_same_bytes_on_1_and_8_threads() {
     let run = |threads: &str| {
-        let args = ["simulate", "models/textbook/forkjoin_retry.xml", "--csv", "--tokens", "--seed=9", threads];
+        let args = ["net", "simulate", "models/textbook/forkjoin_retry.xml", "--csv", "--tokens", "--seed=9", threads];
         data(&args)
     };
     assert_eq!(run("--threads=1"), run("--threads=8"));
@@ -383,17 +398,17 @@ fn written_and_converted_nets_simulate_alike() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (net, copy, picture) = (file("net.xml"), file("copy.xml"), file("net.svg"));
-    let told = tool(&["spn-gc", "--maps=3", "--reduces=2", "-o", &net]).output().unwrap();
+    let told = tool(&["net", "spn-gc", "--maps=3", "--reduces=2", "-o", &net]).output().unwrap();
     let note = "note: all tasks start immediately, as in the paper; in `estimate` and with `spn-gc --slots`, tasks wait for slots\n";
     assert_eq!(text(&told.stderr), format!("{note}23 places, 21 transitions, 45 arcs\n"));
-    assert_eq!(data(&["convert", &net, &copy, "--to=pipe5"]), "");
-    assert_eq!(data(&["convert", &copy, &picture]), "");
+    assert_eq!(data(&["net", "convert", &net, &copy, "--to=pipe5"]), "");
+    assert_eq!(data(&["net", "convert", &copy, &picture]), "");
     assert!(std::fs::read_to_string(&picture).unwrap().starts_with("<svg"));
-    let simulated = |net: &str| data(&["simulate", net, "--reps=100", "--csv"]);
+    let simulated = |net: &str| data(&["net", "simulate", net, "--reps=100", "--csv"]);
     assert_eq!(simulated(&net), simulated(&copy));
     let exported = file("exported.xml");
     data(&["estimate", "--reps=10", "--export", &exported]);
-    let checked: serde_json::Value = serde_json::from_str(&data(&["check", &exported, "--json"])).unwrap();
+    let checked: serde_json::Value = serde_json::from_str(&data(&["net", "check", &exported, "--json"])).unwrap();
     assert_eq!((checked["places"].as_u64(), checked["transitions"].as_u64()), (Some(1_124), Some(1_082)));
 }
 
@@ -402,7 +417,7 @@ fn samples_are_written_one_a_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("times.csv");
     let file = path.to_str().unwrap();
-    data(&["simulate", "models/textbook/forkjoin_retry.xml", "--reps=500", "--samples", file]);
+    data(&["net", "simulate", "models/textbook/forkjoin_retry.xml", "--reps=500", "--samples", file]);
     let text = std::fs::read_to_string(&path).unwrap();
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("time_s"));
@@ -419,7 +434,7 @@ fn parameters_can_be_replaced() {
         <arc id="a" source="P0" target="T0"><inscription><value>1</value></inscription></arc></net></pnml>"#;
     std::fs::write(&path, net).unwrap();
     let mean = |param: &str| {
-        let csv = data(&["simulate", path.to_str().unwrap(), "--csv", "--param", param]);
+        let csv = data(&["net", "simulate", path.to_str().unwrap(), "--csv", "--param", param]);
         let row = csv.lines().find(|line| line.starts_with("passage_time,mean")).unwrap().to_owned();
         row.split(',').nth(3).unwrap().parse::<f64>().unwrap()
     };
@@ -429,19 +444,20 @@ fn parameters_can_be_replaced() {
 #[test]
 fn completions_and_man_page_are_made() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        assert!(data(&["completions", shell]).contains("spn-gc"), "{shell}");
+        assert!(data(&["tool", "completions", shell]).contains("spn-gc"), "{shell}");
     }
-    let page = data(&["man"]);
-    assert!(page.contains(".TH tailspn") && page.contains("tailspn\\-simulate(1)"), "{page}");
-    let page = data(&["man", "simulate"]);
-    assert!(page.contains(".TH tailspn-simulate 1  \"tailspn 0.") && page.contains("rel\\-error"), "{page}");
+    let page = data(&["tool", "man"]);
+    assert!(page.contains(".TH tailspn") && page.contains("tailspn\\-net(1)"), "{page}");
+    let page = data(&["tool", "man", "net", "simulate"]);
+    assert!(page.contains(".TH tailspn-net-simulate 1  \"tailspn 0.") && page.contains("rel\\-error"), "{page}");
     assert!(data(&["--version"]).starts_with("tailspn "));
 }
 
 /// A reader that goes away is no error.
 #[test]
 fn closed_pipes_end_quietly() {
-    let mut child = tool(&["man"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the tool runs");
+    let mut child =
+        tool(&["tool", "man"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the tool runs");
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
@@ -450,7 +466,7 @@ fn closed_pipes_end_quietly() {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_run_prints_what_it_has() {
-    let args = ["simulate", "models/textbook/forkjoin_retry.xml", "--reps=1e15", "--json"];
+    let args = ["net", "simulate", "models/textbook/forkjoin_retry.xml", "--reps=1e15", "--json"];
     let child = tool(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the tool runs");
     std::thread::sleep(std::time::Duration::from_secs(1));
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
@@ -470,7 +486,7 @@ fn files_of_spn_gc_have_the_bytes_of_its_standard_output() {
     let fixed = folder.path().join("fixed.toml").to_str().unwrap().to_owned();
     std::fs::write(&fixed, "[model.distribution]\nread = \"deterministic\"\n").unwrap();
     for options in [&[][..], &["--slots"], &["--stragglers=0.1:3"], &["--slots", &fixed]] {
-        let args = [&["spn-gc", "--maps=1200", "--reduces=3"], options].concat();
+        let args = [&["net", "spn-gc", "--maps=1200", "--reduces=3"], options].concat();
         let shown = tool(&[&args[..], &["-o", "-"]].concat()).output().unwrap();
         let filed = tool(&[&args[..], &["-o", &net, "--force"]].concat()).output().unwrap();
         assert!(filed.status.success(), "{}", show(&filed));
@@ -482,7 +498,7 @@ fn files_of_spn_gc_have_the_bytes_of_its_standard_output() {
 
 #[test]
 fn a_wall_time_ends_a_run() {
-    let args = ["simulate", "models/textbook/forkjoin_retry.xml", "--reps=1e15", "--max-time=1s", "--csv"];
+    let args = ["net", "simulate", "models/textbook/forkjoin_retry.xml", "--reps=1e15", "--max-time=1s", "--csv"];
     assert!(data(&args).contains("\npartial,,,1,"));
 }
 
@@ -491,9 +507,9 @@ fn a_wall_time_ends_a_run() {
 fn a_wall_time_also_limits_what_comes_before_a_run() {
     let folder = tempfile::tempdir().unwrap();
     let net = folder.path().join("large.xml").to_str().unwrap().to_owned();
-    assert!(tool(&["spn-gc", "--maps=2000", "-o", &net]).output().unwrap().status.success());
-    for command in [&["simulate"][..], &["solve"], &["query"], &["rare", "--beyond=9"]] {
-        let question: &[&str] = if command == ["query"] { &["P=? [ F #(Start) = 0 ]"] } else { &[] };
+    assert!(tool(&["net", "spn-gc", "--maps=2000", "-o", &net]).output().unwrap().status.success());
+    for command in [&["net", "simulate"][..], &["net", "solve"], &["net", "query"], &["net", "rare", "--beyond=9"]] {
+        let question: &[&str] = if command == ["net", "query"] { &["P=? [ F #(Start) = 0 ]"] } else { &[] };
         let output = tool(&[command, &[&net, "--max-time=1ms"], question].concat()).output().unwrap();
         let said = text(&output.stderr);
         assert!(
@@ -508,29 +524,36 @@ fn a_wall_time_also_limits_what_comes_before_a_run() {
 #[test]
 fn nets_are_read_from_standard_input() {
     let net = std::fs::File::open(Path::new(env!("CARGO_MANIFEST_DIR")).join("models/textbook/mm1k.xml")).unwrap();
-    let output = tool(&["check", "-"]).stdin(net).output().unwrap();
+    let output = tool(&["net", "check", "-"]).stdin(net).output().unwrap();
     assert!(output.status.success(), "{}", show(&output));
 }
 
 #[test]
 fn help_of_structure() {
-    assert_shown!(data(&["structure", "--help"]));
+    assert_shown!(data(&["net", "structure", "--help"]));
 }
 
 #[test]
 fn shows_the_structure_of_a_net() {
-    assert_shown!(shown(&["structure", "models/textbook/kanban.xml"]));
+    assert_shown!(shown(&["net", "structure", "models/textbook/kanban.xml"]));
 }
 
 #[test]
 fn shows_the_structure_of_a_net_with_inhibitors_and_weights() {
-    assert_shown!(shown(&["structure", "models/textbook/readers_writers.xml", "--only", "class,invariants,bounds"]));
-    assert_shown!(shown(&["structure", "models/textbook/inhibitor.xml", "--only=siphons"]));
+    assert_shown!(shown(&[
+        "net",
+        "structure",
+        "models/textbook/readers_writers.xml",
+        "--only",
+        "class,invariants,bounds"
+    ]));
+    assert_shown!(shown(&["net", "structure", "models/textbook/inhibitor.xml", "--only=siphons"]));
 }
 
 #[test]
 fn shows_the_structure_as_json() {
     assert_shown!(shown(&[
+        "net",
         "structure",
         "models/textbook/machine_repair.xml",
         "--json",
@@ -540,11 +563,12 @@ fn shows_the_structure_as_json() {
 
 #[test]
 fn shows_the_structure_as_csv() {
-    assert_shown!(shown(&["structure", "models/textbook/tandem_blocking.xml", "--csv"]));
+    assert_shown!(shown(&["net", "structure", "models/textbook/tandem_blocking.xml", "--csv"]));
 }
 
 #[test]
 fn says_that_a_limit_cut_the_structure_short() {
-    let args = ["structure", "models/textbook/kanban.xml", "--only=invariants,siphons", "--max-rows=3", "--max-sets=1"];
+    let args =
+        ["net", "structure", "models/textbook/kanban.xml", "--only=invariants,siphons", "--max-rows=3", "--max-sets=1"];
     assert_shown!(shown(&args));
 }

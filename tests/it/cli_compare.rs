@@ -1,4 +1,4 @@
-//! `compare`, as a person sees it, and what holds for all logs.
+//! `why`, as a person sees it, and what holds for all logs.
 
 use std::path::{Path, PathBuf};
 
@@ -15,12 +15,12 @@ const LARGER: &str = "tests/data/trace/sort-64mb.spark.gz";
 
 #[test]
 fn compares_two_logs() {
-    assert_shown!(shown(&["compare", SMALL, LARGER]));
+    assert_shown!(shown(&["why", SMALL, LARGER]));
 }
 
 #[test]
 fn a_comparison_reads_back_from_its_json() {
-    let text = data(&["compare", SMALL, LARGER, "--json"]);
+    let text = data(&["why", SMALL, LARGER, "--json"]);
     let Ok(AnyReport::Comparison(report)) = read_json(&text) else { panic!("{text}") };
     assert_eq!(report.json().unwrap(), text);
     let parts =
@@ -33,7 +33,7 @@ fn a_comparison_reads_back_from_its_json() {
 
 #[test]
 fn two_logs_on_each_side_are_tested() {
-    let text = unwrapped(&data(&["compare", SMALL, SMALL, LARGER, "--to", LARGER, LARGER, SMALL, "--csv"]));
+    let text = unwrapped(&data(&["why", SMALL, SMALL, LARGER, "--against", LARGER, LARGER, SMALL, "--csv"]));
     assert!(text.contains("time,p_value") && text.contains("contribution,"), "{text}");
 }
 
@@ -46,17 +46,17 @@ fn compares_results_and_plans() {
         let estimate = data(&["estimate", &at(&format!("{name}.toml")), "--reps", "400", "--json", "--quiet"]);
         std::fs::write(at(&format!("{name}.json")), estimate).unwrap();
     }
-    let plans = unwrapped(&data(&["compare", &at("a.toml"), &at("b.toml")]));
+    let plans = unwrapped(&data(&["why", &at("a.toml"), &at("b.toml")]));
     assert!(plans.contains("1 key differs.") && plans.contains("job.reduces 4 8"), "{plans}");
     // a default that only one plan states is no difference
     let estimate: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(at("a.json")).unwrap()).unwrap();
     std::fs::write(at("whole.toml"), estimate["plan"].as_str().unwrap()).unwrap();
-    let plans = unwrapped(&data(&["compare", &at("a.toml"), &at("whole.toml")]));
+    let plans = unwrapped(&data(&["why", &at("a.toml"), &at("whole.toml")]));
     assert!(plans.contains("The plans have the same keys and values."), "{plans}");
-    let results = unwrapped(&data(&["compare", &at("a.json"), &at("b.json")]));
+    let results = unwrapped(&data(&["why", &at("a.json"), &at("b.json")]));
     assert!(results.contains("the error of the estimates") || results.contains("Both times are exact"), "{results}");
     assert!(results.contains("job.reduces 4 8"), "{results}");
-    let mixed = shown(&["compare", SMALL, &at("a.toml")]);
+    let mixed = shown(&["why", SMALL, &at("a.toml")]);
     assert!(mixed.starts_with("exit 2") && mixed.contains("is the plan of a job"), "{mixed}");
 }
 
@@ -66,10 +66,9 @@ fn wrong_files_have_their_exit_codes() {
         let text = shown(args);
         assert!(text.starts_with(exit) && text.contains(said), "{args:?}: {text}");
     };
-    wrong(&["compare", SMALL, "missing.gz"], "exit 7", "missing.gz");
-    wrong(&["compare", SMALL], "exit 2", "--to");
-    wrong(&["compare", SMALL, LARGER, SMALL], "exit 2", "side B");
-    wrong(&["compare", SMALL, "models/textbook/forkjoin_retry.xml"], "exit 3", "a net");
+    wrong(&["why", SMALL, "missing.gz"], "exit 7", "missing.gz");
+    wrong(&["why", SMALL, LARGER, SMALL], "exit 2", "side B");
+    wrong(&["why", SMALL, "models/textbook/forkjoin_retry.xml"], "exit 3", "a net");
 }
 
 fn logs(folder: &Path, found: &mut Vec<PathBuf>) {

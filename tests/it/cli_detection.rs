@@ -64,14 +64,14 @@ fn made() -> tempfile::TempDir {
 
 #[test]
 fn help_of_detectors() {
-    assert_shown!(shown(&["detectors", "--help"]));
+    assert_shown!(shown(&["tool", "detectors", "--help"]));
 }
 
 #[test]
 fn judges_detectors_on_a_run() {
     let folder = made();
     let run = |args: &[&str]| {
-        show(&tool(&[&["detectors", "--on"], args].concat()).current_dir(folder.path()).output().unwrap())
+        show(&tool(&[&["tool", "detectors", "--on"], args].concat()).current_dir(folder.path()).output().unwrap())
     };
     assert_shown!(run(&["run", "--usual", "calm"]));
     assert_shown!(run(&["run", "--usual", "calm", "--csv"]));
@@ -87,7 +87,7 @@ fn judges_detectors_on_a_run() {
 #[test]
 fn json_is_read_back() {
     let folder = made();
-    let output = tool(&["detectors", "--on", "run", "--json"]).current_dir(folder.path()).output().unwrap();
+    let output = tool(&["tool", "detectors", "--on", "run", "--json"]).current_dir(folder.path()).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let AnyReport::Detection(report) = read_json(&text).unwrap() else { panic!("{text}") };
     assert_eq!(report.json().unwrap(), text);
@@ -112,7 +112,7 @@ fn recorded_runs_are_judged_as_by_hand() {
     let Some(folder) = shared("data/logs/labelled/phan-4node") else { return };
     let at = |run: &str| folder.join(run).to_str().unwrap().to_owned();
     let (run, first, second) = (at("c2_nospec"), at("homog1"), at("homog2"));
-    let text = data(&["detectors", "--on", &run, "--usual", &first, &second, "--json", "--quiet"]);
+    let text = data(&["tool", "detectors", "--on", &run, "--usual", &first, &second, "--json", "--quiet"]);
     let AnyReport::Detection(report) = read_json(&text).unwrap() else { panic!("{text}") };
     assert_eq!((report.shares[0].tasks.part, report.shares[0].tasks.whole), (9, 40));
     let counts = |name: &str| {

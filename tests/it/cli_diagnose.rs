@@ -1,4 +1,4 @@
-//! `diagnose` as a person sees it.
+//! `why` as a person sees it.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -18,34 +18,34 @@ const TEXT: &str = "tests/data/diagnose/job/worker3.mpstat.txt";
 
 #[test]
 fn help_of_diagnose() {
-    assert_shown!(shown(&["diagnose", "--help"]));
+    assert_shown!(shown(&["why", "--help"]));
 }
 
 #[test]
 fn says_why_tasks_were_slow_and_what_to_do() {
-    assert_shown!(shown(&["diagnose", FOLDER]));
+    assert_shown!(shown(&["why", FOLDER]));
     // files by name say the same as their folder
-    let [folder, files] = [shown(&["diagnose", FOLDER]), shown(&["diagnose", TEXT, LOG, TABLE])];
+    let [folder, files] = [shown(&["why", FOLDER]), shown(&["why", TEXT, LOG, TABLE])];
     let findings = |text: &str| text.split_once("\nFindings").unwrap().1.split("\nStages").next().unwrap().to_owned();
     assert_eq!(findings(&folder), findings(&files));
 }
 
 #[test]
 fn a_log_alone_leaves_resources_unknown() {
-    assert_shown!(shown(&["diagnose", LOG]));
+    assert_shown!(shown(&["why", LOG]));
 }
 
 #[test]
 fn writes_json_and_csv() {
-    assert_shown!(shown(&["diagnose", FOLDER, "--json"]));
-    assert_shown!(shown(&["diagnose", FOLDER, "--csv"]));
+    assert_shown!(shown(&["why", FOLDER, "--json"]));
+    assert_shown!(shown(&["why", FOLDER, "--csv"]));
 }
 
 #[test]
 fn draws_stragglers_in_the_colours_of_their_causes() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("causes.svg");
-    let text = shown(&["diagnose", FOLDER, "--timeline", file.to_str().unwrap(), "--quiet"]);
+    let text = shown(&["why", FOLDER, "--timeline", file.to_str().unwrap(), "--quiet"]);
     assert!(text.starts_with("exit 0"), "{text}");
     let picture = std::fs::read_to_string(&file).unwrap();
     assert_eq!(picture.matches("<title>").count(), 36);
@@ -55,17 +55,17 @@ fn draws_stragglers_in_the_colours_of_their_causes() {
     }
     assert!(!picture.contains(">locality</text>"));
     assert!(picture.contains("CPU: CPU of the node, compared"), "{picture}");
-    let again = shown(&["diagnose", FOLDER, "--timeline", file.to_str().unwrap()]);
+    let again = shown(&["why", FOLDER, "--timeline", file.to_str().unwrap()]);
     assert!(again.starts_with("exit 7") && again.contains("already exists"), "{again}");
 }
 
 #[test]
 fn the_paper_alone_and_single_thresholds_can_be_asked_for() {
-    let paper = shown(&["diagnose", FOLDER, "--rules", "paper", "--edge", "printed", "--quiet"]);
+    let paper = shown(&["why", FOLDER, "--rules", "paper", "--edge", "printed", "--quiet"]);
     assert!(paper.starts_with("exit 0"), "{paper}");
-    let strict = shown(&["diagnose", FOLDER, "--peer-factor", "50", "--quiet"]);
+    let strict = shown(&["why", FOLDER, "--peer-factor", "50", "--quiet"]);
     let explained = |text: &str| text.lines().find(|line| line.contains("stragglers in ")).unwrap().to_owned();
-    assert_ne!(explained(&strict), explained(&shown(&["diagnose", FOLDER, "--quiet"])));
+    assert_ne!(explained(&strict), explained(&shown(&["why", FOLDER, "--quiet"])));
 }
 
 #[test]
@@ -74,13 +74,13 @@ fn a_map_and_offsets_of_clocks_are_followed() {
     let map = folder.path().join("nodes.toml");
     let map_name = map.to_str().unwrap();
     std::fs::write(&map, "[node.worker3]\nhost = \"worker1.lan\"\n\n[node.worker9]\nhost = \"worker1.lan\"\n").unwrap();
-    let text = unwrapped(&shown(&["diagnose", FOLDER, "--node-map", map_name, "--quiet"]));
+    let text = unwrapped(&shown(&["why", FOLDER, "--node-map", map_name, "--quiet"]));
     assert!(text.contains("node worker9: the node map contains this node, but the log does not"), "{text}");
     std::fs::write(&map, "[node.worker3]\nhosts = \"x\"\n").unwrap();
-    let text = shown(&["diagnose", FOLDER, "--node-map", map_name]);
+    let text = shown(&["why", FOLDER, "--node-map", map_name]);
     assert!(text.starts_with("exit 3") && text.contains("unknown field `hosts`"), "{text}");
     // an hour off: a note says that the samples miss the job, and no finding blames what they would show
-    let text = unwrapped(&shown(&["diagnose", FOLDER, "--clock-offset", "-3600"]));
+    let text = unwrapped(&shown(&["why", FOLDER, "--clock-offset", "-3600"]));
     assert!(text.contains("before its first task, by 35") && text.contains("--clock-offset may be missing"), "{text}");
     let findings = text.split(" Findings ").nth(1).unwrap().split(" Stages with stragglers ").next().unwrap();
     assert!(!findings.contains("processor"), "{text}");
@@ -92,25 +92,26 @@ fn bad_arguments_and_inputs_end_with_their_codes() {
         let text = shown(args);
         assert!(text.starts_with(&format!("exit {code}")) && text.contains(part), "{args:?}: {text}");
     };
-    starts(&["diagnose"], "2", "PATH");
-    starts(&["diagnose", LOG, "--peer-factor", "0.5"], "2", "at least 1");
-    starts(&["diagnose", LOG, "--utc-offset", "abc"], "2", "+01:00");
+    starts(&["why"], "2", "FILE");
+    starts(&["why", LOG, "--peer-factor", "0.5"], "2", "at least 1");
+    starts(&["why", LOG, "--utc-offset", "abc"], "2", "+01:00");
     let copy = tempfile::NamedTempFile::new().unwrap();
     std::fs::copy(LOG, copy.path()).unwrap();
-    starts(&["diagnose", LOG, copy.path().to_str().unwrap()], "2", "one log at a time");
-    starts(&["diagnose", TABLE], "4", "samples alone do not describe tasks");
-    starts(&["diagnose", "Cargo.toml"], "4", "Cargo.toml");
-    starts(&["diagnose", "no-such-file"], "7", "no-such-file");
+    starts(&["why", LOG, copy.path().to_str().unwrap(), TABLE], "2", "one log with the samples");
+    starts(&["why", LOG, "--method", "improved"], "2", "--method applies to strace logs alone");
+    starts(&["why", TABLE], "4", "samples alone do not describe tasks");
+    starts(&["why", "Cargo.toml"], "4", "Cargo.toml");
+    starts(&["why", "no-such-file"], "7", "no-such-file");
     // a profile is checked even if there is no strace log
-    starts(&["diagnose", LOG, "--profile", "no-such.json"], "7", "no-such.json");
-    starts(&["diagnose", LOG, "--profile", "Cargo.toml"], "3", "is not a system-call profile");
+    starts(&["why", LOG, "--profile", "no-such.json"], "7", "no-such.json");
+    starts(&["why", LOG, "--profile", "Cargo.toml"], "3", "is not a system-call profile");
     let folder = tempfile::tempdir().unwrap();
     let binary = folder.path().join("sa20");
     std::fs::write(&binary, b"\x96\xd5\x75\x21\0\0").unwrap();
-    starts(&["diagnose", LOG, binary.to_str().unwrap()], "4", "sadf -j");
+    starts(&["why", LOG, binary.to_str().unwrap()], "4", "sadf -j");
     let empty = folder.path().join("empty");
     std::fs::create_dir(&empty).unwrap();
-    starts(&["diagnose", empty.to_str().unwrap()], "4", "nothing to diagnose");
+    starts(&["why", empty.to_str().unwrap()], "4", "nothing to explain");
 }
 
 /// The folder of labelled runs.
@@ -119,7 +120,7 @@ fn labelled() -> Option<PathBuf> {
 }
 
 fn diagnosed(args: &[&str]) -> Value {
-    let text = data(&[&["diagnose", "--json", "--quiet"], args].concat());
+    let text = data(&[&["why", "--json", "--quiet"], args].concat());
     serde_json::from_str(&text).unwrap()
 }
 
@@ -160,7 +161,7 @@ fn progress_beside_a_log_tells_who_lags() {
     let other = diagnosed(&[&at("skew3"), &at("hist1/progress.tsv.gz")]);
     assert!(other["missing"].to_string().contains("they belong to another run"), "{other}");
     let picture = made.path().join("x.svg").display().to_string();
-    let text = shown(&["diagnose", &progress, "--timeline", &picture]);
+    let text = shown(&["why", &progress, "--timeline", &picture]);
     assert!(text.starts_with("exit 2") && text.contains("--timeline needs the log of a job"), "{text}");
 }
 
@@ -226,17 +227,17 @@ fn inputs_that_cannot_be_compared_give_no_all_clear() {
     let path = |name: &str| folder.path().join(name).display().to_string();
     let [wrong, profile, empty] = [path("wrong.tsv"), path("usual.json"), path("empty")];
     std::fs::write(&wrong, "partition\tt_ms\tprogress\nx\t1\t0.0\nx\t1000\t1.0\n").unwrap();
-    let text = shown(&["diagnose", &wrong]);
+    let text = shown(&["why", &wrong]);
     assert!(text.starts_with("exit 4") && text.contains("the progress reports are unusable"), "{text}");
     std::fs::create_dir(&empty).unwrap();
-    assert!(shown(&["diagnose", &empty]).contains("the inputs contain nothing to diagnose"));
+    assert!(shown(&["why", &empty]).contains("the inputs contain nothing to explain"));
     let Some(runs) = labelled().map(|folder| folder.join("strace-minimr")) else { return };
     let at = |run: &str| runs.join(run).display().to_string();
-    data(&["syscalls", "profile", "-o", &profile, &at("t_none_1"), &at("t_none_2"), &at("t_none_3")]);
+    data(&["tool", "profile", "-o", &profile, &at("t_none_1"), &at("t_none_2"), &at("t_none_3")]);
     // a profile of the other form
     let args = [at("c_disk_n3"), "--profile".to_owned(), profile];
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
-    let text = unwrapped(&shown(&[&["diagnose"], &args[..]].concat()));
+    let text = unwrapped(&shown(&[&["why"], &args[..]].concat()));
     assert!(text.contains("There was nothing to compare, so there are no findings"), "{text}");
     assert_eq!(diagnosed(&args)["compared"], false);
 }
@@ -280,7 +281,7 @@ fn system_calls_tell_which_node_is_at_fault() {
     let made = tempfile::tempdir().unwrap();
     let profile = made.path().join("usual.json").display().to_string();
     let controls = ["c_none_1", "c_none_2", "c_none_3", "t_none_1", "t_none_2", "t_none_3"].map(at);
-    let mut args = vec!["syscalls", "profile", "-o", &profile];
+    let mut args = vec!["tool", "profile", "-o", &profile];
     args.extend(controls.iter().map(String::as_str));
     data(&args);
     let method = "syscalls-improved";
@@ -294,13 +295,13 @@ fn system_calls_tell_which_node_is_at_fault() {
             (&"bad-node".into(), &node.into())
         );
     }
-    let healthy = unwrapped(&shown(&["diagnose", &at("t_none_5"), "--profile", &profile, "--quiet"]));
+    let healthy = unwrapped(&shown(&["why", &at("t_none_5"), "--profile", &profile, "--quiet"]));
     assert!(
         healthy.contains("system calls do not identify a faulty node") && healthy.contains("No findings."),
         "{healthy}"
     );
     let named = format!("slow={}", folder.join("c_slowdisk_n3/n3.c.strace.gz").display());
-    let text = unwrapped(&shown(&["diagnose", LOG, &named]));
+    let text = unwrapped(&shown(&["why", LOG, &named]));
     assert!(text.starts_with("exit 0") && text.contains("strace logs were not read"), "{text}");
     assert!(text.contains("--profile usual.json"), "{text}");
 }
@@ -321,7 +322,7 @@ fn logs_of_strace_of_another_time_are_left_out() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let logs = |run: u32, fault| MadeRun { tasks: 40, run, fault, ..MadeRun::default() }.logs();
-    let mut learn = vec!["syscalls".to_owned(), "profile".to_owned(), "-o".to_owned(), path("usual.json")];
+    let mut learn = vec!["tool".to_owned(), "profile".to_owned(), "-o".to_owned(), path("usual.json")];
     for run in 0..3 {
         std::fs::create_dir(path(&format!("control{run}"))).unwrap();
         for (node, text) in logs(run, None) {
@@ -382,16 +383,16 @@ fn calls_that_cannot_be_judged_do_not_end_the_diagnosis_of_a_job() {
     let [control, cpu, usual] = [path("n1.strace"), path("n2.strace"), path("usual.json")];
     std::fs::write(&control, calls).unwrap();
     std::fs::write(&cpu, totals).unwrap();
-    data(&["syscalls", "profile", &control, "-o", &usual]);
+    data(&["tool", "profile", &control, "-o", &usual]);
     let beside = diagnosed(&[LOG, &cpu, "--profile", &usual]);
     let missing = beside["missing"].to_string();
     assert!(missing.contains("totals of CPU time") && missing.contains("strace -f -T -ttt"), "{missing}");
     assert!(!beside["findings"].as_array().unwrap().is_empty(), "{beside}");
-    let alone = shown(&["diagnose", &cpu, "--profile", &usual]);
+    let alone = shown(&["why", &cpu, "--profile", &usual]);
     assert!(alone.starts_with("exit 5") && alone.contains("no node can be judged"), "{alone}");
 }
 
-/// Labelled runs with slow nodes: `diagnose` names the node at a quarter of its speed even where copies rescued its
+/// Labelled runs with slow nodes: `why` names the node at a quarter of its speed even where copies rescued its
 /// tasks, start-up and first waves are a remark, and what costs the job most comes first.
 #[test]
 fn slow_nodes_are_named_though_copies_rescued_their_tasks() {
@@ -433,13 +434,13 @@ fn unrecognised_files_are_reported() {
     std::fs::write(&garbage, b"\x00\xffnothing = that (is) known\n").unwrap();
     std::fs::write(&reports, "partition\tt_ms\tprogress\n0\t1\t0.0\n0\t1000\t1.0\n").unwrap();
     // alone it is an error; with a log, or in a folder, it is left out with a warning
-    let alone = shown(&["diagnose", &garbage]);
+    let alone = shown(&["why", &garbage]);
     assert!(alone.starts_with("exit 4") && alone.contains("garbage"), "{alone}");
-    let beside = unwrapped(&shown(&["diagnose", LOG, &garbage]));
+    let beside = unwrapped(&shown(&["why", LOG, &garbage]));
     assert!(beside.starts_with("exit 0") && beside.contains("skipped (unrecognised files"), "{beside}");
-    let text = unwrapped(&shown(&["diagnose", folder.path().to_str().unwrap()]));
+    let text = unwrapped(&shown(&["why", folder.path().to_str().unwrap()]));
     assert!(text.starts_with("exit 0") && text.contains("2 reports on 1 task attempts"), "{text}");
     assert!(text.contains("skipped (unrecognised files, or subfolders): ") && text.contains("garbage"), "{text}");
-    let text = shown(&["diagnose", &format!("n1={garbage}")]);
+    let text = shown(&["why", &format!("n1={garbage}")]);
     assert!(text.starts_with("exit 4") && text.contains("is not a strace log"), "{text}");
 }

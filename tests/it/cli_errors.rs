@@ -11,12 +11,12 @@ fn shown_on(name: &str, content: &[u8], args: &[&str]) -> String {
 
 #[test]
 fn a_missing_file() {
-    assert_shown!(shown(&["simulate", "no-such-net.xml"]));
+    assert_shown!(shown(&["net", "simulate", "no-such-net.xml"]));
 }
 
 #[test]
 fn a_folder_is_not_read_as_a_net() {
-    assert_shown!(shown(&["check", "tests"]));
+    assert_shown!(shown(&["net", "check", "tests"]));
 }
 
 #[test]
@@ -26,30 +26,30 @@ fn an_empty_log() {
 
 #[test]
 fn an_empty_file() {
-    assert_shown!(shown_on("empty.xml", b"", &["check", "empty.xml"]));
+    assert_shown!(shown_on("empty.xml", b"", &["net", "check", "empty.xml"]));
 }
 
 #[test]
 fn truncated_xml() {
     let whole = include_bytes!("../data/cli/dead.xml");
-    assert_shown!(shown_on("cut.xml", &whole[..250], &["check", "cut.xml"]));
+    assert_shown!(shown_on("cut.xml", &whole[..250], &["net", "check", "cut.xml"]));
 }
 
 #[test]
 fn a_picture_is_not_read_as_a_net() {
-    assert_shown!(shown_on("net.png", b"\x89PNG\r\n\x1a\n\0\0", &["simulate", "net.png"]));
+    assert_shown!(shown_on("net.png", b"\x89PNG\r\n\x1a\n\0\0", &["net", "simulate", "net.png"]));
 }
 
 #[test]
 fn several_problems_at_once() {
-    assert_shown!(shown(&["check", "tests/data/cli/several-problems.xml"]));
+    assert_shown!(shown(&["net", "check", "tests/data/cli/several-problems.xml"]));
 }
 
 #[test]
 fn an_error_in_a_long_line_is_shown_with_its_surroundings() {
     let places: String = (0..50).map(|i| format!("<place id=\"P{i}\"/>")).collect();
     let net = format!("<pnml><net>{places}<arc id=\"a\" source=\"P1\" target=\"P2\"/></net></pnml>");
-    assert_shown!(shown_on("long.xml", net.as_bytes(), &["check", "long.xml"]));
+    assert_shown!(shown_on("long.xml", net.as_bytes(), &["net", "check", "long.xml"]));
 }
 
 #[test]
@@ -70,6 +70,7 @@ fn a_plan_without_a_formula() {
 #[test]
 fn bad_expressions_and_names() {
     assert_shown!(shown(&[
+        "net",
         "simulate",
         "models/textbook/mm1k.xml",
         "--until=#(nope) > 1",
@@ -83,53 +84,59 @@ fn bad_expressions_and_names() {
 
 #[test]
 fn an_unknown_parameter() {
-    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--param=lambda=3"]));
+    assert_shown!(shown(&["net", "simulate", "models/textbook/mm1k.xml", "--param=lambda=3"]));
 }
 
 #[test]
 fn bad_numbers() {
-    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--reps=0"]));
-    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--rel-error=150%"]));
-    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--max-time=soon"]));
-    assert_shown!(shown(&["spn-gc", "--means=1,2,3", "-o", "net.xml"]));
+    assert_shown!(shown(&["net", "simulate", "models/textbook/mm1k.xml", "--reps=0"]));
+    assert_shown!(shown(&["net", "simulate", "models/textbook/mm1k.xml", "--rel-error=150%"]));
+    assert_shown!(shown(&["net", "simulate", "models/textbook/mm1k.xml", "--max-time=soon"]));
+    assert_shown!(shown(&["net", "spn-gc", "--means=1,2,3", "-o", "net.xml"]));
 }
 
 #[test]
 fn options_that_exclude_each_other() {
-    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--steady", "--until=dead"]));
+    assert_shown!(shown(&["net", "simulate", "models/textbook/mm1k.xml", "--steady", "--until=dead"]));
 }
 
 #[test]
 fn an_engine_that_cannot_run_the_net_gives_the_reason() {
-    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--engine=schedule", "--horizon=5"]));
+    assert_shown!(shown(&["net", "simulate", "models/textbook/mm1k.xml", "--engine=schedule", "--horizon=5"]));
 }
 
 #[test]
 fn a_net_that_does_not_stop() {
-    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--max-firings=100", "--reps=20"]));
+    assert_shown!(shown(&["net", "simulate", "models/textbook/mm1k.xml", "--max-firings=100", "--reps=20"]));
 }
 
 #[test]
 fn a_net_that_is_dead_at_once() {
-    assert_shown!(shown(&["simulate", "tests/data/cli/dead.xml"]));
-    assert_shown!(shown(&["simulate", "tests/data/cli/dead.xml", "--steady"]));
+    assert_shown!(shown(&["net", "simulate", "tests/data/cli/dead.xml"]));
+    assert_shown!(shown(&["net", "simulate", "tests/data/cli/dead.xml", "--steady"]));
 }
 
 #[test]
 fn a_goal_that_is_never_reached() {
-    assert_shown!(shown(&["simulate", "models/textbook/forkjoin_retry.xml", "--until=#(done) > 1", "--reps=100"]));
+    assert_shown!(shown(&[
+        "net",
+        "simulate",
+        "models/textbook/forkjoin_retry.xml",
+        "--until=#(done) > 1",
+        "--reps=100"
+    ]));
 }
 
 #[test]
 fn a_relative_error_needs_a_goal_that_is_reached() {
     let until = "--until=#(done) > 1";
-    assert_shown!(shown(&["simulate", "models/textbook/forkjoin_retry.xml", until, "--rel-error=1%"]));
-    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--horizon=9", "--tokens", "--rel-error=1%"]));
+    assert_shown!(shown(&["net", "simulate", "models/textbook/forkjoin_retry.xml", until, "--rel-error=1%"]));
+    assert_shown!(shown(&["net", "simulate", "models/textbook/mm1k.xml", "--horizon=9", "--tokens", "--rel-error=1%"]));
 }
 
 #[test]
 fn error_targets_need_a_known_name_and_a_width() {
-    let mm1k = |rest: &[&str]| shown(&[&["simulate", "models/textbook/mm1k.xml", "--horizon=9"], rest].concat());
+    let mm1k = |rest: &[&str]| shown(&[&["net", "simulate", "models/textbook/mm1k.xml", "--horizon=9"], rest].concat());
     assert_shown!(mm1k(&["--rel-error=queeu=1%"]));
     assert_shown!(mm1k(&["--abs-error=queue"]));
     assert_shown!(mm1k(&["--abs-error=queue=0.01", "--reps=1000"]));
@@ -138,19 +145,20 @@ fn error_targets_need_a_known_name_and_a_width() {
 
 #[test]
 fn a_rare_goal_has_its_probability_and_conditional_times() {
-    let args = ["simulate", "models/textbook/forkjoin_retry.xml", "--horizon=1", "--reps=100"];
+    let args = ["net", "simulate", "models/textbook/forkjoin_retry.xml", "--horizon=1", "--reps=100"];
     assert_shown!(shown(&args));
     assert_shown!(shown(&[&args[..], &["--csv"]].concat()));
 }
 
 #[test]
 fn a_horizon_before_the_first_firing_is_no_dead_marking() {
-    assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", "--horizon=0", "--reps=1"]));
+    assert_shown!(shown(&["net", "simulate", "models/textbook/mm1k.xml", "--horizon=0", "--reps=1"]));
 }
 
 #[test]
 fn times_beyond_the_horizon_and_duplicate_names_are_refused() {
     assert_shown!(shown(&[
+        "net",
         "simulate",
         "models/textbook/mm1k.xml",
         "--horizon=5",
@@ -174,36 +182,36 @@ fn odd_elements_are_read_as_the_chosen_reader_does() {
     let net = br#"<pnml><net><place id="P0"><initialMarking><value>1</value></initialMarking></place>
         <transition id="T0"><timed><value>yes</value></timed></transition>
         <arc id="a" source="P0" target="T0"><inscription><value>1</value></inscription></arc></net></pnml>"#;
-    assert_shown!(shown_on("odd.xml", net, &["check", "odd.xml", "--pipe"]));
-    assert_shown!(shown_on("odd.xml", net, &["check", "odd.xml", "--pipe", "--read-as=odd_boolean=pipe5"]));
-    let both = ["check", "odd.xml", "--read-as=pipe5", "--read-as", "odd_boolean=sensible", "--quiet"];
+    assert_shown!(shown_on("odd.xml", net, &["net", "check", "odd.xml", "--pipe"]));
+    assert_shown!(shown_on("odd.xml", net, &["net", "check", "odd.xml", "--pipe", "--read-as=odd_boolean=pipe5"]));
+    let both = ["net", "check", "odd.xml", "--read-as=pipe5", "--read-as", "odd_boolean=sensible", "--quiet"];
     assert_shown!(shown_on("odd.xml", net, &both));
-    assert_shown!(shown_on("odd.xml", net, &["check", "odd.xml", "--read-as=odd_bool=pipe5"]));
-    assert_shown!(shown_on("odd.xml", net, &["check", "odd.xml", "--read-as=pipe3"]));
+    assert_shown!(shown_on("odd.xml", net, &["net", "check", "odd.xml", "--read-as=odd_bool=pipe5"]));
+    assert_shown!(shown_on("odd.xml", net, &["net", "check", "odd.xml", "--read-as=pipe3"]));
 }
 
 #[test]
 fn negative_numbers() {
     for [option, value] in [["--horizon", "-1"], ["--seed", "-1"], ["--reps", "-5"], ["--rel-error", "-5%"]] {
-        assert_shown!(shown(&["simulate", "models/textbook/mm1k.xml", option, value]));
+        assert_shown!(shown(&["net", "simulate", "models/textbook/mm1k.xml", option, value]));
     }
 }
 
 #[test]
 fn tokens_that_explode() {
-    assert_shown!(shown(&["simulate", "tests/data/cli/explosion.xml"]));
+    assert_shown!(shown(&["net", "simulate", "tests/data/cli/explosion.xml"]));
 }
 
 #[test]
 fn immediate_transitions_that_fire_for_ever() {
-    assert_shown!(shown(&["simulate", "tests/data/cli/loop.xml"]));
-    assert_shown!(shown(&["check", "tests/data/cli/loop.xml"]));
+    assert_shown!(shown(&["net", "simulate", "tests/data/cli/loop.xml"]));
+    assert_shown!(shown(&["net", "check", "tests/data/cli/loop.xml"]));
 }
 
 #[test]
 fn output_that_cannot_be_written() {
-    assert_shown!(shown(&["convert", "models/textbook/mm1k.xml", "no-such-folder/net.svg"]));
-    assert_shown!(shown(&["convert", "models/textbook/mm1k.xml", "net.bmp"]));
+    assert_shown!(shown(&["net", "convert", "models/textbook/mm1k.xml", "no-such-folder/net.svg"]));
+    assert_shown!(shown(&["net", "convert", "models/textbook/mm1k.xml", "net.bmp"]));
 }
 
 #[test]
@@ -213,35 +221,35 @@ fn an_existing_file_is_kept() {
     std::fs::write(folder.path().join("net.xml"), net).unwrap();
     std::fs::write(folder.path().join("out.dot"), "mine").unwrap();
     let convert = |args: &[&str]| tool(args).current_dir(folder.path()).output().unwrap();
-    assert_shown!(show(&convert(&["convert", "net.xml", "out.dot"])));
+    assert_shown!(show(&convert(&["net", "convert", "net.xml", "out.dot"])));
     assert_eq!(std::fs::read_to_string(folder.path().join("out.dot")).unwrap(), "mine");
-    assert!(convert(&["convert", "net.xml", "out.dot", "--force"]).status.success());
+    assert!(convert(&["net", "convert", "net.xml", "out.dot", "--force"]).status.success());
     assert!(std::fs::read_to_string(folder.path().join("out.dot")).unwrap().starts_with("digraph"));
 }
 
 #[test]
 fn quiet_says_nothing_but_results_and_errors() {
-    let output = tool(&["simulate", "tests/data/cli/dead.xml", "--quiet"]).output().unwrap();
+    let output = tool(&["net", "simulate", "tests/data/cli/dead.xml", "--quiet"]).output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty(), "{}", show(&output));
-    let output = tool(&["simulate", "no-such-net.xml", "--quiet"]).output().unwrap();
+    let output = tool(&["net", "simulate", "no-such-net.xml", "--quiet"]).output().unwrap();
     assert!(output.status.code() == Some(7) && !output.stderr.is_empty(), "{}", show(&output));
 }
 
 #[test]
 fn nets_without_a_state_space() {
-    assert_shown!(shown(&["solve", "tests/data/cli/explosion.xml"]));
-    assert_shown!(shown(&["solve", "tests/data/cli/loop.xml"]));
+    assert_shown!(shown(&["net", "solve", "tests/data/cli/explosion.xml"]));
+    assert_shown!(shown(&["net", "solve", "tests/data/cli/loop.xml"]));
 }
 
 #[test]
 fn a_steady_state_of_a_net_that_stops() {
-    assert_shown!(shown(&["solve", "-q", "models/textbook/forkjoin_retry.xml", "--steady", "--csv"]));
+    assert_shown!(shown(&["net", "solve", "-q", "models/textbook/forkjoin_retry.xml", "--steady", "--csv"]));
 }
 
 #[test]
 fn bad_questions_to_solve() {
-    assert_shown!(shown(&["solve", "models/textbook/mm1k.xml", "--until=#(nope) > 1", "--measure=a=1 +"]));
-    assert_shown!(shown(&["solve", "models/textbook/mm1k.xml", "--max-memory=much"]));
+    assert_shown!(shown(&["net", "solve", "models/textbook/mm1k.xml", "--until=#(nope) > 1", "--measure=a=1 +"]));
+    assert_shown!(shown(&["net", "solve", "models/textbook/mm1k.xml", "--max-memory=much"]));
 }
 
 /// A sound file of each kind, given to each command that does not take it: the answer names the file's kind and the commands that do.
@@ -257,53 +265,58 @@ fn a_file_of_another_kind_names_the_right_command() {
     std::fs::write(&strace, "812 1700000000.100000 openat(AT_FDCWD, \"/etc/hosts\", O_RDONLY) = 3 <0.000021>\n")
         .unwrap();
     let net = folder.path().join("net.xml");
-    assert!(tool(&["spn-gc", "-o", net.to_str().unwrap()]).output().unwrap().status.success());
+    assert!(tool(&["net", "spn-gc", "-o", net.to_str().unwrap()]).output().unwrap().status.success());
     let spark = "tests/data/trace/sort-32mb.spark.gz".to_owned();
     // the file, the commands that take it, and what the help names
     let files = [
-        (net.to_str().unwrap().to_owned(), "check convert simulate solve structure sensitivity", "`simulate`"),
+        (net.to_str().unwrap().to_owned(), "check convert simulate solve structure sensitivity", "`net simulate`"),
         (made("job.toml", &["estimate", "--print-plan"]), "spn-gc estimate whatif optimize", "`estimate`"),
         (made("stages.toml", &["fit", &spark, "-o", "-"]), "spn-gc estimate whatif optimize", "`estimate`"),
         (made("sweep.toml", &["sweep", "--print-plan"]), "sweep sensitivity", "`sweep`"),
         (made("best.toml", &["optimize", "--print-plan"]), "optimize sweep sensitivity", "`optimize`"),
-        (made("result.json", &["estimate", "--json"]), "", "`report`"),
-        (spark, "estimate whatif fit trace optimize", "`estimate`"),
-        ("tests/data/trace/plain-unions.jhist".to_owned(), "estimate whatif fit trace optimize", "`estimate`"),
-        ("tests/data/trace/small.rumen.json".to_owned(), "estimate whatif fit trace optimize", "`estimate`"),
-        ("tests/data/trace/alibaba-2017.csv".to_owned(), "whatif fit trace", "`trace`"),
+        (made("result.json", &["estimate", "--json"]), "", "`tailspn FILE`"),
+        (spark, "estimate whatif fit why optimize", "`estimate`"),
+        ("tests/data/trace/plain-unions.jhist".to_owned(), "estimate whatif fit why optimize", "`estimate`"),
+        ("tests/data/trace/small.rumen.json".to_owned(), "estimate whatif fit why optimize", "`estimate`"),
+        ("tests/data/trace/alibaba-2017.csv".to_owned(), "whatif fit why", "`why`"),
         ("tests/data/trace/count_conf.xml".to_owned(), "estimate fit optimize", "`fit`"),
-        (strace.to_str().unwrap().to_owned(), "", "`syscalls diagnose`"),
+        (strace.to_str().unwrap().to_owned(), "why", "`why`"),
     ];
     let out = folder.path().join("out");
     let out = |ending: &str| format!("{}.{ending}", out.to_str().unwrap());
     for (file, takes, named) in &files {
         for command in [
-            "check",
-            "convert",
-            "simulate",
-            "solve",
-            "structure",
-            "spn-gc",
+            "net check",
+            "net convert",
+            "net simulate",
+            "net solve",
+            "net structure",
+            "net spn-gc",
             "estimate",
             "whatif",
             "sweep",
             "sensitivity",
             "optimize",
             "fit",
-            "trace",
+            "why",
         ] {
-            if takes.split(' ').any(|taker| taker == command) {
+            let verb = command.rsplit(' ').next().unwrap();
+            if takes.split(' ').any(|taker| taker == verb) {
                 continue;
             }
             let xml = out("xml");
-            let args: Vec<&str> = match command {
-                "convert" => vec![command, file, &xml],
-                "spn-gc" => vec![command, file, "-o", &xml],
-                _ => vec![command, file],
+            let more: &[&str] = match verb {
+                "convert" => &[&xml],
+                "spn-gc" => &["-o", &xml],
+                _ => &[],
             };
+            let args: Vec<&str> = command.split(' ').chain([&file[..]]).chain(more.iter().copied()).collect();
             // lines may be broken after a hyphen
             let told = unwrapped(&shown(&args)).replace(['│', ' '], "");
-            assert!(told.contains(&format!("which`tailspn{command}`doesnotaccept")), "{args:?}: {told}");
+            assert!(
+                told.contains(&format!("which`tailspn{}`doesnotaccept", command.replace(' ', ""))),
+                "{args:?}: {told}"
+            );
             assert!(told.contains("forthisfile") && told.contains(&named.replace(' ', "")), "{args:?}: {told}");
         }
     }
@@ -314,9 +327,9 @@ fn a_file_of_another_kind_names_the_right_command() {
 fn names_do_not_steer_the_terminal() {
     let Some(folder) = crate::shared::shared("data/regressions") else { return };
     let log = folder.join("escapes.spark.gz").display().to_string();
-    for command in ["trace", "diagnose", "whatif", "compare"] {
+    for command in ["why", "whatif", "both"] {
         let args: Vec<&str> = match command {
-            "compare" => vec![command, &log, &log],
+            "both" => vec!["why", &log, &log],
             "whatif" => vec![command, &log, "--reps", "4"],
             _ => vec![command, &log],
         };
@@ -367,8 +380,8 @@ fn line_ends_of_windows_do_not_move_places() {
     let axis = "[[axis]]\nkey = \"job.reducers\"\nvalues = [1, 2]\n";
     let cut_net = &include_str!("../data/cli/dead.xml")[..250];
     let cases: [(&str, String, Vec<&str>); 7] = [
-        ("net.xml", include_str!("../data/cli/several-problems.xml").into(), vec!["check", "net.xml"]),
-        ("cut.xml", cut_net.into(), vec!["check", "cut.xml"]),
+        ("net.xml", include_str!("../data/cli/several-problems.xml").into(), vec!["net", "check", "net.xml"]),
+        ("cut.xml", cut_net.into(), vec!["net", "check", "cut.xml"]),
         ("plan.toml", include_str!("../data/cli/wrong-plan.toml").into(), vec!["estimate", "plan.toml"]),
         ("syntax.toml", "[job]\ninput_mb =\nreduces = 3 4\n".into(), vec!["estimate", "syntax.toml"]),
         ("sweep.toml", format!("[sweep]\nreplications = 10\n\n{axis}"), vec!["sweep", "sweep.toml"]),
@@ -380,7 +393,7 @@ fn line_ends_of_windows_do_not_move_places() {
         (
             "queries.txt",
             "// questions\nP=? [ F<=1 #(nowhere) > 0 ]\n\nS=? [ #(nowhere) > ]\n".into(),
-            vec!["query", net, "--file", "queries.txt"],
+            vec!["net", "query", net, "--file", "queries.txt"],
         ),
     ];
     for (name, text, args) in cases {
@@ -400,9 +413,9 @@ fn line_ends_of_windows_do_not_move_lines_of_logs() {
         "kind\tpartition\tt_ms\tdone\ttotal\nmap\t1\t1000\t0\t10\nmap\tx\t1100\t0\t10\nmap\t1\t3000\t10\t10\n";
     let calls = "7 1700000000.5 stat(\"/data/a\", 0) = 0 <0.001>\n7 1700000001.5 no call\n7 1700000002.5 stat(\"/data/a\", 0) = 0 <0.001>\n";
     let cases: [(&str, &str, &[&str], &str); 3] = [
-        ("log.spark", &broken, &["trace", "log.spark"], "log.spark:2:"),
+        ("log.spark", &broken, &["why", "log.spark"], "log.spark:2:"),
         ("run.tsv", reports, &["watch", "--learn", "run.tsv"], "run.tsv: line 3: not a number"),
-        ("n1.strace", calls, &["syscalls", "profile", "n1.strace", "-o", "profile.json"], "n1.strace:2:"),
+        ("n1.strace", calls, &["tool", "profile", "n1.strace", "-o", "profile.json"], "n1.strace:2:"),
     ];
     for (name, text, args, place) in cases {
         for text in [text.to_owned(), text.replace('\n', "\r\n")] {
@@ -416,10 +429,10 @@ fn line_ends_of_windows_do_not_move_lines_of_logs() {
 fn misspelt_words_get_the_word_that_was_meant() {
     let net = "tests/data/cli/two-ends.xml";
     for (args, meant) in [
-        (vec!["simulate", net, "--engine", "clok"], "'clock'"),
-        (vec!["simulate", net, "--backend", "gpuu"], "'gpu'"),
-        (vec!["simulate", net, "--read-as", "pip5"], "did you mean `pipe5`?"),
-        (vec!["solve", net, "--method", "stats"], "'states'"),
+        (vec!["net", "simulate", net, "--engine", "clok"], "'clock'"),
+        (vec!["net", "simulate", net, "--backend", "gpuu"], "'gpu'"),
+        (vec!["net", "simulate", net, "--read-as", "pip5"], "did you mean `pipe5`?"),
+        (vec!["net", "solve", net, "--method", "stats"], "'states'"),
         (vec!["estimate", "--color", "nevr"], "'never'"),
     ] {
         let told = shown(&args);
@@ -438,17 +451,18 @@ fn misspelt_words_get_the_word_that_was_meant() {
 fn formulas_in_csv_are_escaped_on_request() {
     let log = include_str!("../data/trace/small.spark").replace("\"Host\":\"", "\"Host\":\"=cmd|' /C calc'!");
     let run = |args: &[&str]| shown_on("log.spark", log.as_bytes(), args);
-    let plain = run(&["trace", "log.spark", "--csv"]);
-    let escaped = run(&["trace", "log.spark", "--csv", "--csv-escape"]);
+    let plain = run(&["why", "log.spark", "--attempts", "-"]);
+    let escaped = run(&["why", "log.spark", "--attempts", "-", "--csv", "--csv-escape"]);
     assert!(plain.starts_with("exit 0") && plain.contains(",=cmd|") && !plain.contains("'=cmd|"), "{plain}");
     assert!(escaped.starts_with("exit 0") && !escaped.contains(",=cmd|"), "{escaped}");
     assert_eq!(escaped.replace("'=cmd|", "=cmd|"), plain);
-    assert!(run(&["trace", "log.spark", "--csv-escape"]).starts_with("exit 2"));
+    assert!(run(&["why", "log.spark", "--csv-escape"]).starts_with("exit 2"));
 }
 
 #[test]
 fn two_measures_of_one_name() {
     assert_shown!(shown(&[
+        "net",
         "solve",
         "models/textbook/mm1k.xml",
         "--measure",
@@ -460,5 +474,5 @@ fn two_measures_of_one_name() {
 
 #[test]
 fn comparisons_in_a_chain() {
-    assert_shown!(shown(&["solve", "models/textbook/mm1k.xml", "--until", "1 < #(queue) < 3"]));
+    assert_shown!(shown(&["net", "solve", "models/textbook/mm1k.xml", "--until", "1 < #(queue) < 3"]));
 }

@@ -1,4 +1,4 @@
-//! `--method` of `simulate` and `estimate`: exact answers in the place of replications, against formulas and against replications.
+//! `--method` of `net simulate` and `estimate`: exact answers in the place of replications, against formulas and against replications.
 
 use serde_json::Value;
 
@@ -30,26 +30,27 @@ fn agree(exact_one: &Value, simulated: &Value) {
 #[test]
 fn a_time_is_exact_and_agrees_with_replications() {
     let net = "models/textbook/forkjoin_retry.xml";
-    let found = json(&["simulate", net, "--method", "exact"]);
+    let found = json(&["net", "simulate", net, "--method", "exact"]);
     assert!((exact(&found["passage_time"]["mean"]) - 157.0 / 36.0).abs() < 1e-12);
     assert!((exact(&found["goal_probability"]) - 1.0).abs() < 1e-15);
     assert_eq!((&found["replications"], &found["provenance"]), (&Value::from(0), &Value::Null));
     assert_eq!((&found["method"]["used"], &found["method"]["states"]), (&Value::from("exact"), &Value::from(6)));
     assert_eq!(found["passage_time"]["curve"].as_array().unwrap().len(), 121);
-    let simulated = json(&["simulate", net, "--method", "simulate", "--reps", "300000", "--seed", "1"]);
+    let simulated = json(&["net", "simulate", net, "--method", "simulate", "--reps", "300000", "--seed", "1"]);
     agree(&found["passage_time"]["mean"], &simulated["passage_time"]["mean"]);
     for p in 0..4 {
         agree(&found["passage_time"]["quantiles"][p], &simulated["passage_time"]["quantiles"][p]);
     }
-    assert_shown!(shown(&["simulate", net, "--method", "exact"]));
-    assert_shown!(shown(&["simulate", net, "--method", "exact", "--csv"]));
+    assert_shown!(shown(&["net", "simulate", net, "--method", "exact"]));
+    assert_shown!(shown(&["net", "simulate", net, "--method", "exact", "--csv"]));
 }
 
 #[test]
 fn a_time_that_not_all_runs_reach_is_that_of_those_that_do() {
     let net = "tests/data/cli/two-ends.xml";
-    let found = json(&["simulate", net, "--until", "#(good) > 0", "--method", "exact"]);
-    let simulated = json(&["simulate", net, "--until", "#(good) > 0", "--method", "simulate", "--reps", "300000"]);
+    let found = json(&["net", "simulate", net, "--until", "#(good) > 0", "--method", "exact"]);
+    let simulated =
+        json(&["net", "simulate", net, "--until", "#(good) > 0", "--method", "simulate", "--reps", "300000"]);
     // a race of 3 against 1, whose winner says nothing of its time: Exp(4)
     assert!((exact(&found["goal_probability"]) - 0.75).abs() < 1e-12);
     assert!((exact(&found["passage_time"]["mean"]) - 0.25).abs() < 1e-12);
@@ -62,6 +63,7 @@ fn a_time_that_not_all_runs_reach_is_that_of_those_that_do() {
 #[test]
 fn averages_are_exact_and_agree_with_replications() {
     let question = [
+        "net",
         "simulate",
         "models/textbook/mm1k.xml",
         "--horizon=20",
@@ -107,7 +109,7 @@ fn firings_at_the_start_count() {
     let text = format!(r#"<pnml><net id="n" type="P/T net">{places}{transitions}{}</net></pnml>"#, arcs.concat());
     std::fs::write(&net, text).unwrap();
     let question =
-        ["simulate", &net.display().to_string(), "--horizon=2", "--throughput", "--impulse=entered=enter:#(a)"];
+        ["net", "simulate", &net.display().to_string(), "--horizon=2", "--throughput", "--impulse=entered=enter:#(a)"];
     let found = json(&[&question[..], &["--method=exact"]].concat());
     let simulated = json(&[&question[..], &["--method=simulate", "--reps=100000"]].concat());
     // 3 firings at the start, then as many as `leave` has: 2 per second
@@ -125,14 +127,14 @@ fn firings_at_the_start_count() {
 
 #[test]
 fn the_long_run_is_exact() {
-    let args = ["simulate", "models/textbook/mm1k.xml", "--steady", "--method", "exact"];
+    let args = ["net", "simulate", "models/textbook/mm1k.xml", "--steady", "--method", "exact"];
     let found = json(&[&args[..], &["--tokens", "--reward", "full=#(queue) >= 5"]].concat());
     assert!((exact(&found["tokens"][0]) - 946.0 / 665.0).abs() < 1e-12);
     assert!((exact(&found["rewards"][0]) - 32.0 / 665.0).abs() < 1e-12);
     assert!(found["seed"].is_null() && found["runs"] == 0);
     assert_shown!(shown(&args));
     // a net that stops has no long run
-    assert_shown!(shown(&["simulate", "models/textbook/forkjoin_retry.xml", "--steady", "--method", "exact"]));
+    assert_shown!(shown(&["net", "simulate", "models/textbook/forkjoin_retry.xml", "--steady", "--method", "exact"]));
 }
 
 #[test]
@@ -143,7 +145,7 @@ fn auto_says_where_an_exact_answer_costs_less() {
         let method = serde_json::from_slice::<Value>(&output.stdout).unwrap()["method"].clone();
         (method, String::from_utf8(output.stderr).unwrap())
     };
-    let few = ["simulate", "models/textbook/small_job.xml", "--reps", "100", "--json"];
+    let few = ["net", "simulate", "models/textbook/small_job.xml", "--reps", "100", "--json"];
     let (method, note) = said(&few);
     assert!(method["used"] == "simulation" && !method["exact"].is_null(), "{method}");
     assert!(note.contains("--method exact"), "{note}");
@@ -154,14 +156,14 @@ fn auto_says_where_an_exact_answer_costs_less() {
     assert!(method["no_exact"].as_str().unwrap().contains("groups") && note.is_empty(), "{method} {note}");
     // the states are counted up to a limit, whatever the machine
     let (method, note) =
-        said(&["simulate", "models/textbook/two_classes.xml", "--steady", "--steady-firings=1000", "--json"]);
+        said(&["net", "simulate", "models/textbook/two_classes.xml", "--steady", "--steady-firings=1000", "--json"]);
     assert!(method["exact"] == "states" && method["states"] == 5 && note.contains("5 states"), "{method} {note}");
 }
 
 /// The numbers are those of models/textbook/two_classes.expect.toml.
 #[test]
 fn tokens_of_several_classes_have_the_names_of_their_classes() {
-    let tokens = &json(&["solve", "models/textbook/two_classes.xml", "--steady"])["steady"]["tokens"];
+    let tokens = &json(&["net", "solve", "models/textbook/two_classes.xml", "--steady"])["steady"]["tokens"];
     let of = |name: &str| number(&tokens.as_array().unwrap().iter().find(|row| row["name"] == name).unwrap()["value"]);
     assert!((of("buffer Red") - 25.0 / 202.0).abs() < 1e-9, "{tokens}");
     assert!((of("buffer Default") - (73.0 / 101.0 - 25.0 / 202.0)).abs() < 1e-9, "{tokens}");
@@ -169,8 +171,9 @@ fn tokens_of_several_classes_have_the_names_of_their_classes() {
 
 #[test]
 fn questions_without_an_exact_answer_are_refused() {
-    let exact =
-        |args: &[&str]| shown(&[&["simulate", "models/textbook/forkjoin_retry.xml", "--method=exact"], args].concat());
+    let exact = |args: &[&str]| {
+        shown(&[&["net", "simulate", "models/textbook/forkjoin_retry.xml", "--method=exact"], args].concat())
+    };
     assert_shown!(
         [exact(&["--group=all=*"]), exact(&["--horizon=3"]), exact(&["--reps=10"]), exact(&["--tokens"])].concat()
     );

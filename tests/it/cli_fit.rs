@@ -34,7 +34,7 @@ fn fits_and_estimates_at_another_size() {
     let net = folder.path().join("net.xml");
     let text = shown(&["estimate", plan, "--reps", "200", "--csv", "--export", net.to_str().unwrap()]);
     assert!(text.starts_with("exit 0") && text.contains("job_time,p95,s,"), "{text}");
-    let text = shown(&["check", net.to_str().unwrap()]);
+    let text = shown(&["net", "check", net.to_str().unwrap()]);
     assert!(text.starts_with("exit 0"), "{text}");
     // more slots than tasks, two on a host as before: the first wave is all there is
     let more = tool(&["estimate", plan, "--executors", "16", "--hosts", "8", "--json"]).output().unwrap();
@@ -77,7 +77,7 @@ fn inputs_that_cannot_be_estimated_are_refused() {
         assert!(text.starts_with("exit 2") && text.contains(said), "{text}");
     }
     let google = shown(&["estimate", "tests/data/trace/google-2011.csv"]);
-    assert!(google.contains("which `tailspn estimate` does not accept") && google.contains("`diagnose`"), "{google}");
+    assert!(google.contains("which `tailspn estimate` does not accept") && google.contains("`why`"), "{google}");
 }
 
 /// A run of 64 MB whose last job fails after its second stage: its size follows from what the stages have read, and the plan has the size of the complete
@@ -214,7 +214,7 @@ const STAGES: &str = "[job]\nname = \"two\"\ninput_mb = 30\nexecutors = 2\ncores
 
 /// Mean time to the end of the job, by the exact methods on the exported net.
 fn solved(net: &str) -> f64 {
-    let output = tool(&["solve", net, "--until", "#(finished) >= 1", "--json"]).output().unwrap();
+    let output = tool(&["net", "solve", net, "--until", "#(finished) >= 1", "--json"]).output().unwrap();
     assert!(output.status.success(), "{}", crate::cli::show(&output));
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     json["passage"]["mean_s"].as_f64().unwrap()
@@ -226,26 +226,26 @@ fn the_net_of_a_plan_of_stages_is_one_like_any_other() {
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (plan, net) = (file("plan.toml"), file("net.xml"));
     std::fs::write(&plan, STAGES.replace("LAW", "exponential")).unwrap();
-    let text = shown(&["spn-gc", &plan, "-o", &net]);
+    let text = shown(&["net", "spn-gc", &plan, "-o", &net]);
     assert!(text.starts_with("exit 0") && text.contains("places"), "{text}");
     // three on two slots: 1/2 + 1/2 + 1; two of half a second: 1/4 + 1/2
     assert!((solved(&net) - 2.75).abs() < 1e-9, "{}", solved(&net));
     // at twice the input six tasks: 5/2 + 1, then as before
     let larger = file("larger.xml");
-    shown(&["spn-gc", &plan, "--input-size", "60M", "-o", &larger]);
+    shown(&["net", "spn-gc", &plan, "--input-size", "60M", "-o", &larger]);
     assert!((solved(&larger) - 4.25).abs() < 1e-9, "{}", solved(&larger));
     // with Erlang tasks the exact mean is within the simulation's interval of five standard errors
     std::fs::write(&plan, STAGES.replace("\"LAW\"", "{ erlang = 2 }")).unwrap();
     let erlang = file("erlang.xml");
-    shown(&["spn-gc", &plan, "-o", &erlang]);
+    shown(&["net", "spn-gc", &plan, "-o", &erlang]);
     let output = tool(&["estimate", &plan, "--reps", "40000", "--json"]).output().unwrap();
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let (mean, high) = (json["usual_mean"]["value"].as_f64().unwrap(), json["usual_mean"]["high"].as_f64().unwrap());
     let error = (high - mean) / 1.96;
     assert!((mean - solved(&erlang)).abs() < 5.0 * error && error < 0.002 * mean, "{mean} {error} {}", solved(&erlang));
-    let refused = shown(&["spn-gc", &plan, "--maps", "3", "-o", &file("no.xml")]);
+    let refused = shown(&["net", "spn-gc", &plan, "--maps", "3", "-o", &file("no.xml")]);
     assert!(refused.starts_with("exit 2") && refused.contains("--maps"), "{refused}");
-    let refused = shown(&["spn-gc", "--executors", "3", "-o", &file("no.xml")]);
+    let refused = shown(&["net", "spn-gc", "--executors", "3", "-o", &file("no.xml")]);
     assert!(refused.starts_with("exit 2"), "{refused}");
 }
 
@@ -289,7 +289,7 @@ fn a_log_is_replayed_under_other_policies() {
     assert!(csv.starts_with("exit 0") && csv.contains("job_time,late,s,") && csv.contains("job_time,none,s,"), "{csv}");
     assert!(shown(&["whatif", "--policies", policies.to_str().unwrap()]).starts_with("exit 2"));
     std::fs::write(&policies, "[job]\ninput_mb = 640\n").unwrap();
-    for command in [&["whatif", SMALL][..], &["detectors", "--on", SMALL]] {
+    for command in [&["whatif", SMALL][..], &["tool", "detectors", "--on", SMALL]] {
         let refused = shown(&[command, &["--policies", policies.to_str().unwrap()]].concat());
         assert!(refused.starts_with("exit 2") && refused.contains("policies.toml` has no policies"), "{refused}");
     }

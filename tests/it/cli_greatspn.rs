@@ -23,7 +23,7 @@ fn assert_close(value: f64, reference: f64) {
 fn philosophers_have_the_states_and_the_time_that_storm_found() {
     let Some(folder) = shared("data/qcomp/ctmc/philosophers") else { return };
     let net = folder.join("philosophers.4.PNPRO").to_string_lossy().into_owned();
-    let found = json(&["solve", &net, "--no-fold", "--until", "dead"]);
+    let found = json(&["net", "solve", &net, "--no-fold", "--until", "dead"]);
     assert_eq!(found["state_space"]["tangible"], 34);
     assert_close(mean(&found), 550.0 / 101.0);
 }
@@ -35,18 +35,19 @@ fn philosophers_have_the_states_and_the_time_that_storm_found() {
 fn readers_and_writers_have_the_states_and_the_time_of_a_second_program() {
     let Some(folder) = shared("data/qcomp/ma/readers-writers") else { return };
     let net = folder.join("readers-writers.pnpro").to_string_lossy().into_owned();
-    let found = json(&["solve", &net, "--param", "K=5", "--no-fold", "--until", "#(p_lan_r) + #(p_lan_w) >= 3"]);
+    let found = json(&["net", "solve", &net, "--param", "K=5", "--no-fold", "--until", "#(p_lan_r) + #(p_lan_w) >= 3"]);
     assert_eq!(found["state_space"]["tangible"], 201);
     assert_close(mean(&found), 11.238_381_832_918_5);
     let many = ["--param", "K=5", "--until", "#(p_r) + #(p_w) + #(p_lan_r) + #(p_lan_w) > 4"];
-    let found = json(&[&["solve", &net, "--no-fold"], &many[..]].concat());
+    let found = json(&[&["net", "solve", &net, "--no-fold"], &many[..]].concat());
     assert_close(mean(&found), 263.029_599_677_816_4);
     // one group after the other would give 251.88
-    let found = json(&[&["simulate", &net, "--reps", "20000", "--seed", "1", "--backend", "cpu"], &many[..]].concat());
+    let found =
+        json(&[&["net", "simulate", &net, "--reps", "20000", "--seed", "1", "--backend", "cpu"], &many[..]].concat());
     let [mean, low, high] = ["value", "low", "high"].map(|key| found["passage_time"]["mean"][key].as_f64().unwrap());
     let error = (high - low) / (2.0 * 1.96);
     assert!((mean - 263.029_599_677_816_4).abs() < 5.0 * error && 5.0 * error < 11.0, "{mean} ± {error}");
-    let refused = shown(&["check", &net]);
+    let refused = shown(&["net", "check", &net]);
     assert!(refused.starts_with("exit 3") && refused.contains("--param K=VALUE"), "{refused}");
 }
 
@@ -55,13 +56,13 @@ fn converted_nets_have_the_same_answers() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
     let own = "models/textbook/forkjoin_retry.xml";
-    let reference = mean(&json(&["solve", own]));
+    let reference = mean(&json(&["net", "solve", own]));
     for name in ["net.PNPRO", "net.pnml"] {
-        data(&["convert", own, &path(name)]);
-        assert_close(mean(&json(&["solve", &path(name)])), reference);
+        data(&["net", "convert", own, &path(name)]);
+        assert_close(mean(&json(&["net", "solve", &path(name)])), reference);
         // and back again
-        data(&["convert", &path(name), &path("back.xml"), "--force"]);
-        assert_close(mean(&json(&["solve", &path("back.xml")])), reference);
+        data(&["net", "convert", &path(name), &path("back.xml"), "--force"]);
+        assert_close(mean(&json(&["net", "solve", &path("back.xml")])), reference);
     }
     std::fs::write(
         path("pair.net"),
@@ -69,8 +70,8 @@ fn converted_nets_have_the_same_answers() {
     )
     .unwrap();
     std::fs::write(path("pair.def"), "|1\nk * #P\n|256\n%\n|\n").unwrap();
-    assert_close(mean(&json(&["solve", &path("pair.net")])), 0.25);
-    assert_close(mean(&json(&["solve", &path("pair.net"), "--param", "k=8"])), 0.125);
+    assert_close(mean(&json(&["net", "solve", &path("pair.net")])), 0.25);
+    assert_close(mean(&json(&["net", "solve", &path("pair.net"), "--param", "k=8"])), 0.125);
 }
 
 #[test]
@@ -79,7 +80,7 @@ fn a_net_of_a_project_is_chosen_by_its_name() {
     let path = folder.path().join("two.PNPRO").to_string_lossy().into_owned();
     let net = |name: &str| format!("<gspn name=\"{name}\"><nodes><place name=\"p\"/></nodes><edges/></gspn>");
     std::fs::write(&path, format!("<project name=\"two\" version=\"121\">{}{}</project>", net("a"), net("b"))).unwrap();
-    let refused = shown(&["check", &path]);
+    let refused = shown(&["net", "check", &path]);
     assert!(refused.contains("`a`, `b`") && refused.contains("--net NAME"), "{refused}");
-    assert_eq!(json(&["check", &path, "--net", "b"])["name"], "b");
+    assert_eq!(json(&["net", "check", &path, "--net", "b"])["name"], "b");
 }

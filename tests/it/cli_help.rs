@@ -92,7 +92,7 @@ fn stage_logs(folder: &Path) {
     for (name, log) in ["a", "b", "c"].into_iter().zip(logs) {
         fs::write(folder.join(format!("{name}.strace.gz")), packed(&fs::read(log).unwrap())).unwrap();
     }
-    run(folder, &["syscalls", "profile", "usual1", "usual2", "usual3", "-o", "usual.json"]);
+    run(folder, &["tool", "profile", "usual1", "usual2", "usual3", "-o", "usual.json"]);
 }
 
 /// A folder with every file that the examples read and none of them writes.
@@ -112,8 +112,8 @@ fn stage() -> tempfile::TempDir {
     fs::write(folder.join("copies.toml"), run(folder, &["whatif", "--print-plan"])).unwrap();
     run(folder, &["fit", "small.gz", "-o", "plan.toml"]);
     run(folder, &["watch", "--learn", "hist1.tsv.gz", "-o", "model.toml"]);
-    run(folder, &["spn-gc", "--maps", "3", "--reduces", "2", "-o", "job.xml"]);
-    run(folder, &["convert", "net.xml", "net.pnml"]);
+    run(folder, &["net", "spn-gc", "--maps", "3", "--reduces", "2", "-o", "job.xml"]);
+    run(folder, &["net", "convert", "net.xml", "net.pnml"]);
     stage
 }
 
@@ -121,16 +121,16 @@ fn stage() -> tempfile::TempDir {
 fn runs_elsewhere(example: &str) -> bool {
     let parts = [
         // ends with the application: tests/it/cli_remaining.rs
-        " --follow",
+
         // a GPU of one make
         " --backend gpu",
     ];
     parts.iter().any(|part| example.contains(part))
 }
 
-/// The help of a command, which may be `syscalls profile`.
+/// The help of a command, which may be `tool profile`.
 fn help(command: &str) -> String {
-    let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+    let words: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
     data(&words)
 }
 
@@ -149,7 +149,14 @@ fn runnable(example: &str) -> String {
     for file in ["plan.toml", "model.toml", "usual.json"] {
         command = command.replace(&format!("-o {file}"), &format!("-o {file} --force"));
     }
-    let ends = if command.starts_with("tailspn watch progress.tsv") { " --until-idle 0" } else { "" };
+    let ends = match &command[..] {
+        watch if watch.starts_with("tailspn watch progress.tsv") => " --until-idle 0",
+        watch if watch.starts_with("tailspn watch app.inprogress") => {
+            command.insert_str(0, "timeout -s INT 2 ");
+            " || [ $? = 124 ]"
+        }
+        _ => "",
+    };
     format!("collector() {{ cat progress.tsv; }}; {command}{ends}")
 }
 
@@ -210,20 +217,24 @@ fn groups(help: &str) -> Vec<(String, Vec<String>)> {
 
 /// The commands whose examples run, by the test that runs them.
 const TESTED: [&[&str]; 5] = [
-    &["check", "convert", "structure", "simulate", "solve", "query", "rare", "spn-gc"],
-    &["estimate", "whatif", "remaining"],
-    &["trace", "fit", "compare", "diagnose", "detectors", "watch", "syscalls", "syscalls profile", "syscalls diagnose"],
-    &["sweep", "merge", "sensitivity", "optimize"],
-    &["report", "serve", "schema", "devices", "bench", "setup", "completions", "man"],
+    &["net check", "net convert", "net structure", "net simulate", "net solve", "net query", "net rare", "net spn-gc"],
+    &["estimate", "whatif"],
+    &["why", "fit", "watch", "tool detectors", "tool profile"],
+    &["sweep", "tool merge", "sensitivity", "optimize"],
+    &["job.json", "serve", "tool schema", "tool devices", "tool bench", "tool setup", "tool completions", "tool man"],
 ];
 
 #[test]
 fn an_example_that_runs_uses_each_group_of_options() {
     let tested = TESTED.concat();
-    let page = data(&["--help"]);
-    let listed = page.lines().filter_map(|line| line.strip_prefix("  ")?.split("  ").next());
-    for command in listed.filter(|name| !name.is_empty() && !name.starts_with([' ', '-']) && *name != "help") {
-        assert!(tested.contains(&command), "the examples of {command} do not run");
+    for above in ["", "net", "tool"] {
+        let page = help(above);
+        let listed = page.lines().skip_while(|line| *line != "Commands:").take_while(|line| !line.is_empty()).skip(1);
+        let names = listed.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
+        for name in names.filter(|name| !matches!(*name, "" | "help" | "net" | "tool")) {
+            let command = format!("{above} {name}").trim().to_owned();
+            assert!(tested.contains(&&command[..]), "the examples of {command} do not run");
+        }
     }
     let mut missing = Vec::new();
     for command in tested {
@@ -277,21 +288,21 @@ fn examples_for_tools_run() {
 #[test]
 fn setup_installs_a_page_for_each_command_and_completions() {
     let home = tempfile::tempdir().unwrap();
-    let output = tool(&["setup"]).env("HOME", home.path()).output().unwrap();
+    let output = tool(&["tool", "setup"]).env("HOME", home.path()).output().unwrap();
     assert!(output.status.success(), "{}", show(&output));
     let share = home.path().join(".local/share");
     for file in [
         "man/man1/tailspn.1",
-        "man/man1/tailspn-trace.1",
-        "man/man1/tailspn-syscalls-diagnose.1",
+        "man/man1/tailspn-why.1",
+        "man/man1/tailspn-net-solve.1",
         "bash-completion/completions/tailspn",
         "zsh/site-functions/_tailspn",
         "fish/vendor_completions.d/tailspn.fish",
     ] {
         assert!(share.join(file).is_file(), "{file}");
     }
-    let page = fs::read_to_string(share.join("man/man1/tailspn-trace.1")).unwrap();
-    assert!(page.contains("tailspn trace app.gz"), "{page}");
+    let page = fs::read_to_string(share.join("man/man1/tailspn-why.1")).unwrap();
+    assert!(page.contains("tailspn why app.gz"), "{page}");
 }
 
 #[test]
@@ -299,7 +310,7 @@ fn setup_says_where_it_cannot_write() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
-    let output = tool(&["setup", "--prefix", file.to_str().unwrap()]).output().unwrap();
+    let output = tool(&["tool", "setup", "--prefix", file.to_str().unwrap()]).output().unwrap();
     assert_eq!(output.status.code(), Some(7), "{}", show(&output));
     assert!(String::from_utf8_lossy(&output.stderr).contains("cannot write"), "{}", show(&output));
 }

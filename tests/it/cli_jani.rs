@@ -8,7 +8,7 @@ const QUEUE: &str = "models/textbook/mm1k.xml";
 
 /// The textbook's queue as JANI, with properties that have closed forms: λ = 2 /s, μ = 3 /s, K = 5.
 fn queue_with_properties(path: &str) {
-    data(&["convert", QUEUE, path, "--to", "jani"]);
+    data(&["net", "convert", QUEUE, path, "--to", "jani"]);
     let mut model: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
     let full = json!({"op": "=", "left": "queue", "right": 5});
     let property = |name: &str, values: Value| json!({"name": name, "expression": {"op": "filter", "fun": "max", "states": {"op": "initial"}, "values": values}});
@@ -32,7 +32,7 @@ fn properties_of_a_queue_have_their_closed_forms() {
     let path = folder.path().join("queue.jani").to_string_lossy().into_owned();
     queue_with_properties(&path);
     let found: Value =
-        serde_json::from_str(&data(&["solve", &path, "--property", "*_full", "--property", "full_*", "--json"]))
+        serde_json::from_str(&data(&["net", "solve", &path, "--property", "*_full", "--property", "full_*", "--json"]))
             .unwrap();
     let (mut step, mut time) = (0.5, 0.5);
     for _ in 1..5 {
@@ -54,12 +54,12 @@ fn a_property_that_is_unknown_or_has_no_answer_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("queue.jani").to_string_lossy().into_owned();
     queue_with_properties(&path);
-    let unknown = shown(&["solve", &path, "--property", "empty"]);
+    let unknown = shown(&["net", "solve", &path, "--property", "empty"]);
     assert!(unknown.starts_with("exit 2") && unknown.contains("`share_full`, `time_full`"), "{unknown}");
-    let none = shown(&["solve", QUEUE, "--property", "*"]);
+    let none = shown(&["net", "solve", QUEUE, "--property", "*"]);
     assert!(none.starts_with("exit 2") && none.contains("the file has no properties"), "{none}");
     // the others are answered all the same
-    let refused = shown(&["solve", &path, "--property", "*"]);
+    let refused = shown(&["net", "solve", &path, "--property", "*"]);
     assert!(refused.starts_with("exit 5") && refused.contains("property `always`"), "{refused}");
     assert!(refused.contains("share_full") && refused.contains("0.04812"), "{refused}");
 }
@@ -72,17 +72,17 @@ fn models_for_checkers_need_bounds() {
         <arc id="a" source="make" target="p"/></net></pnml>"#;
     std::fs::write(path("open.xml"), open).unwrap();
     for format in ["jani", "prism"] {
-        let refused = shown(&["convert", &path("open.xml"), "-", "--to", format]);
+        let refused = shown(&["net", "convert", &path("open.xml"), "-", "--to", format]);
         assert!(refused.starts_with("exit 5") && refused.contains("place `p`"), "{refused}");
         assert!(refused.contains("--place-limit"), "{refused}");
-        let text = data(&["convert", &path("open.xml"), "-", "--to", format, "--place-limit", "3"]);
+        let text = data(&["net", "convert", &path("open.xml"), "-", "--to", format, "--place-limit", "3"]);
         assert!(text.contains(if format == "jani" { "\"upper-bound\": 3" } else { "[0..3]" }), "{text}");
     }
     // the written model has the states of the limited net
-    data(&["convert", &path("open.xml"), &path("open.jani"), "--place-limit", "3"]);
-    let found: Value = serde_json::from_str(&data(&["solve", &path("open.jani"), "--json"])).unwrap();
+    data(&["net", "convert", &path("open.xml"), &path("open.jani"), "--place-limit", "3"]);
+    let found: Value = serde_json::from_str(&data(&["net", "solve", &path("open.jani"), "--json"])).unwrap();
     assert_eq!(found["state_space"]["tangible"], 4);
-    let refused = shown(&["convert", "models/textbook/immediate_conflict.xml", "-", "--to", "prism"]);
+    let refused = shown(&["net", "convert", "models/textbook/immediate_conflict.xml", "-", "--to", "prism"]);
     assert!(refused.starts_with("exit 5") && refused.contains("write JANI"), "{refused}");
 }
 
@@ -95,7 +95,7 @@ fn elements(text: &str, start: &str) -> Vec<String> {
 #[test]
 fn a_layout_is_chosen_or_kept() {
     let kanban = "models/textbook/kanban.xml";
-    let picture = |layout: &str| shown(&["convert", kanban, "-", "--to", "svg", "--layout", layout]);
+    let picture = |layout: &str| shown(&["net", "convert", kanban, "-", "--to", "svg", "--layout", layout]);
     let [auto, file, layered] = ["auto", "file", "layered"].map(picture);
     let note = "drawn in layers, because";
     assert!(auto.contains(note) && auto.contains("`--layout file` keeps those positions"), "{auto}");
@@ -105,8 +105,9 @@ fn a_layout_is_chosen_or_kept() {
     assert_eq!(circles(&auto), circles(&layered));
     assert_ne!(circles(&auto), circles(&file));
     // in XML, positions stay unless the layout is layered
-    let xml =
-        |layout: &str| elements(&data(&["convert", kanban, "-", "--to", "pipe4", "--layout", layout]), "position ");
+    let xml = |layout: &str| {
+        elements(&data(&["net", "convert", kanban, "-", "--to", "pipe4", "--layout", layout]), "position ")
+    };
     assert_eq!(xml("auto"), xml("file"));
     assert_ne!(xml("layered"), xml("file"));
 }

@@ -21,7 +21,7 @@ fn distance(late: &serde_json::Value, exact: f64, exact_error: f64) -> f64 {
     (late["probability"]["value"].as_f64().unwrap() / exact - 1.0) / relative.hypot(exact_error)
 }
 
-/// The exact values are those of `solve` (docs/rare.md).
+/// The exact values are those of `net solve` (docs/rare.md).
 #[test]
 fn a_late_end_has_its_exact_probability() {
     for (deadline, exact) in [("480", 7.02e-5), ("560", 4.58e-9)] {

@@ -48,7 +48,7 @@ fn comparable(json: &str) -> Value {
 
 fn merged(files: &[String], more: &[&str]) -> Value {
     let files: Vec<&str> = files.iter().map(String::as_str).collect();
-    comparable(&data(&[&["merge"], &files[..], more, &["--json"]].concat()))
+    comparable(&data(&[&["tool", "merge"], &files[..], more, &["--json"]].concat()))
 }
 
 /// Merges the shards of a command, and compares with the command itself.
@@ -75,12 +75,13 @@ fn parts_of_simulations_are_one_run() {
         "4",
     ];
     for engine in ["clock", "direct", "auto"] {
-        let net = ["simulate", "models/textbook/mm1k.xml", "--engine", engine];
+        let net = ["net", "simulate", "models/textbook/mm1k.xml", "--engine", engine];
         assert_same(&[&net[..], &averages[..]].concat());
     }
-    let folded = ["simulate", "models/textbook/machine_repair.xml", "--horizon", "9", "--tokens", "--reps", "333"];
+    let folded =
+        ["net", "simulate", "models/textbook/machine_repair.xml", "--horizon", "9", "--tokens", "--reps", "333"];
     assert_same(&folded);
-    let schedule = ["simulate", "models/textbook/small_job.xml", "--method", "simulate", "--reps", "1001"];
+    let schedule = ["net", "simulate", "models/textbook/small_job.xml", "--method", "simulate", "--reps", "1001"];
     assert_same(&schedule);
 }
 
@@ -88,7 +89,7 @@ fn parts_of_simulations_are_one_run() {
 #[test]
 fn empty_parts_do_no_harm() {
     let folder = tempfile::tempdir().unwrap();
-    let command = ["simulate", "models/textbook/small_job.xml", "--method", "simulate", "--reps", "40"];
+    let command = ["net", "simulate", "models/textbook/small_job.xml", "--method", "simulate", "--reps", "40"];
     let files: Vec<String> = (1..=7).map(|index| shard(&command, index, 7, &folder)).collect();
     assert_eq!(merged(&files, &[]), comparable(&data(&[&command[..], &["--json"]].concat())));
 }
@@ -148,7 +149,7 @@ fn refusal(args: &[&str], exit: i32) -> String {
 }
 
 fn refused(files: &[&str], exit: i32, expected: &str) {
-    let message = refusal(&[&["merge"], files].concat(), exit);
+    let message = refusal(&[&["tool", "merge"], files].concat(), exit);
     assert!(message.contains(expected), "{message}");
 }
 
@@ -157,7 +158,7 @@ fn shards_that_do_not_form_one_run_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let net = path(&folder, "net.xml");
     fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join(NET), &net).unwrap();
-    let command = ["simulate", &net, "--method", "simulate", "--reps", "500"];
+    let command = ["net", "simulate", &net, "--method", "simulate", "--reps", "500"];
     let files = shards(&command, &folder);
     let [one, two, three] = [0, 1, 2].map(|i| files[i].as_str());
     refused(&[one, three], 5, "shard 2/3 is missing");
@@ -166,7 +167,7 @@ fn shards_that_do_not_form_one_run_are_refused() {
     refused(&[one, two, two], 5, "are both shard 2/3");
     let copy = path(&folder, "copy");
     let elsewhere = tempfile::tempdir().unwrap();
-    let other = shard(&["simulate", &net, "--method", "simulate", "--reps", "501"], 3, 3, &elsewhere);
+    let other = shard(&["net", "simulate", &net, "--method", "simulate", "--reps", "501"], 3, 3, &elsewhere);
     refused(&[one, two, &other], 5, "the arguments differ");
     let mut bytes = fs::read(three).unwrap();
     fs::write(&copy, &bytes[..bytes.len() - 1]).unwrap();
@@ -178,13 +179,13 @@ fn shards_that_do_not_form_one_run_are_refused() {
     // a file that wants another command to be run
     let bytes = fs::read(three).unwrap();
     let rest = bytes.iter().position(|&byte| byte == b'\n').unwrap();
-    let head = "{\"tailspn_part\":1,\"version\":\"VERSION\",\"shard\":{\"index\":1,\"of\":1},\"arguments\":[\"convert\",\"a.xml\",\"b.xml\"]}";
+    let head = "{\"tailspn_part\":1,\"version\":\"VERSION\",\"shard\":{\"index\":1,\"of\":1},\"arguments\":[\"net\",\"convert\",\"a.xml\",\"b.xml\"]}";
     let head = head.replace("VERSION", env!("CARGO_PKG_VERSION"));
     fs::write(&copy, [head.as_bytes(), &bytes[rest..]].concat()).unwrap();
     refused(&[&copy], 3, "is a part of a command that cannot be split into");
     // the first shards are a shorter run
     let first = merged(&files[..2], &["--partial"]);
-    let shorter = comparable(&data(&["simulate", &net, "--method", "simulate", "--reps", "336", "--json"]));
+    let shorter = comparable(&data(&["net", "simulate", &net, "--method", "simulate", "--reps", "336", "--json"]));
     assert_eq!(first["passage_time"], shorter["passage_time"]);
     assert_eq!((&first["replications"], &first["partial"]), (&Value::from(336), &Value::from(true)));
     // the net is another one now
@@ -194,12 +195,12 @@ fn shards_that_do_not_form_one_run_are_refused() {
 
 #[test]
 fn invalid_shards_are_refused_with_the_reason() {
-    let part = ["simulate", NET, "--shard", "1/2"];
+    let part = ["net", "simulate", NET, "--shard", "1/2"];
     assert!(refusal(&part, 2).contains("a single shard cannot print a result"));
     let folder = tempfile::tempdir().unwrap();
     let file = path(&folder, "part");
     for (command, expected) in [
-        (&["simulate", NET, "--rel-error", "1%"][..], "shards need a fixed number of replications"),
+        (&["net", "simulate", NET, "--rel-error", "1%"][..], "shards need a fixed number of replications"),
         (&["estimate", "--method", "exact"], "there is nothing to split"),
     ] {
         let message = refusal(&[command, &["--shard", "1/2", "--output", &file]].concat(), 2);
@@ -207,10 +208,10 @@ fn invalid_shards_are_refused_with_the_reason() {
         assert!(!Path::new(&file).exists());
     }
     for wrong in ["0/2", "3/2", "x", "1/0", "1"] {
-        refusal(&["simulate", NET, "--shard", wrong, "--output", &file], 2);
+        refusal(&["net", "simulate", NET, "--shard", wrong, "--output", &file], 2);
     }
-    shard(&["simulate", NET, "--method", "simulate", "--reps", "10"], 1, 1, &folder);
-    let again = refusal(&["simulate", NET, "--shard", "1/1", "-o", &path(&folder, "part1")], 7);
+    shard(&["net", "simulate", NET, "--method", "simulate", "--reps", "10"], 1, 1, &folder);
+    let again = refusal(&["net", "simulate", NET, "--shard", "1/1", "-o", &path(&folder, "part1")], 7);
     assert!(again.contains("already exists"), "{again}");
 }
 

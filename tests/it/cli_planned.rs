@@ -79,7 +79,7 @@ fn options_are_the_keys_of_the_plan_for_every_command() {
     }
     let net = |folder: &Folder, options: &[&str]| {
         let out = folder.at("net.xml");
-        let told = shown(&with(&["spn-gc", &folder.at("job.toml"), "-o", &out, "--force"], options));
+        let told = shown(&with(&["net", "spn-gc", &folder.at("job.toml"), "-o", &out, "--force"], options));
         assert!(told.starts_with("exit 0"), "{told}");
         std::fs::read_to_string(out).unwrap()
     };
@@ -106,7 +106,8 @@ fn options_without_a_meaning_name_those_that_have_one() {
         let text = shown(args);
         assert!(text.starts_with("exit 2") && unbroken(&text).contains(part), "{args:?}: {text}");
     };
-    for command in [&["estimate", &job][..], &["whatif", &job], &["spn-gc", "-o", "-", &job], &["sweep", &sweep]] {
+    for command in [&["estimate", &job][..], &["whatif", &job], &["net", "spn-gc", "-o", "-", &job], &["sweep", &sweep]]
+    {
         refused(
             &with(command, &["--executors", "3"]),
             "`--executors` has no meaning for a plan of `[profile]`; use `--workers`",
@@ -164,7 +165,7 @@ fn the_probability_to_meet_the_deadline_is_the_closed_form() {
     assert!(shown(&["estimate", &job, "--markdown"]).contains("Probability of meeting the deadline"));
     let (result, page) = (folder.at("result.json"), folder.at("page.html"));
     std::fs::write(&result, json(&["estimate", &job, "--json"]).to_string()).unwrap();
-    assert!(shown(&["report", &result, "-o", &page]).starts_with("exit 0"));
+    assert!(shown(&[&result, "--html", &page]).starts_with("exit 0"));
     assert!(std::fs::read_to_string(page).unwrap().contains("Probability of meeting the deadline"));
 }
 
@@ -218,9 +219,9 @@ fn maps_wait_for_the_gpus_of_the_workers() {
     let folder = Folder::new(&[("job.toml", text)]);
     let (job, net) = (folder.at("job.toml"), folder.at("net.xml"));
     for (gpus, mean) in [("1", 4.0), ("2", 2.5), ("4", 25.0 / 12.0)] {
-        let told = shown(&["spn-gc", &job, "--no-slots", "--gpus-per-worker", gpus, "-o", &net, "--force"]);
+        let told = shown(&["net", "spn-gc", &job, "--no-slots", "--gpus-per-worker", gpus, "-o", &net, "--force"]);
         assert!(told.starts_with("exit 0"), "{told}");
-        let solved = json(&["solve", &net, "--until", "#(done1) >= 1", "--json"]);
+        let solved = json(&["net", "solve", &net, "--until", "#(done1) >= 1", "--json"]);
         let found = number(&solved["passage"]["mean_s"]);
         assert!((found - mean).abs() < 1e-9, "{gpus} GPUs: {found}, not {mean}");
         let estimate = json(&["estimate", &job, "--gpus-per-worker", gpus, "--reps", "20000", "--json"]);

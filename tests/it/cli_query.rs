@@ -1,4 +1,4 @@
-//! `query` as a person uses it: reference values of others, closed forms, simulation, verdicts and mistakes.
+//! `net query` as a person uses it: reference values of others, closed forms, simulation, verdicts and mistakes.
 
 use std::process::Output;
 
@@ -9,7 +9,7 @@ const QUEUE: &str = "models/textbook/mm1k.xml";
 
 /// The answers to the queries of a command line, in their order.
 fn answers(args: &[&str]) -> Vec<f64> {
-    let mut all = vec!["query"];
+    let mut all = vec!["net", "query"];
     all.extend(args);
     all.push("--json");
     let value: serde_json::Value = serde_json::from_str(&data(&all)).unwrap();
@@ -78,9 +78,18 @@ fn a_queue_has_its_closed_forms() {
         "P=? [ #(queue) < 5 U #(queue) = 5 ]",
         "R{#(queue)}=? [ I=1000 ]",
     ];
-    let net: serde_json::Value =
-        serde_json::from_str(&data(&["simulate", QUEUE, "--horizon", "1", "--throughput", "--reps", "2", "--json"]))
-            .unwrap();
+    let net: serde_json::Value = serde_json::from_str(&data(&[
+        "net",
+        "simulate",
+        QUEUE,
+        "--horizon",
+        "1",
+        "--throughput",
+        "--reps",
+        "2",
+        "--json",
+    ]))
+    .unwrap();
     let serve = net["throughputs"][1]["name"].as_str().unwrap();
     let queries = queries.map(|query| query.replace("serve", serve));
     let mut args = vec![QUEUE];
@@ -99,7 +108,7 @@ fn probabilities_agree_with_replications() {
     ] {
         let exact = answers(&[net, &format!("P=? [ F<={time} {goal} ]")])[0];
         let reps = 40_000.0;
-        let run = data(&["simulate", net, "--until", goal, "--horizon", time, "--reps", "40000", "--json"]);
+        let run = data(&["net", "simulate", net, "--until", goal, "--horizon", time, "--reps", "40000", "--json"]);
         let value: serde_json::Value = serde_json::from_str(&run).unwrap();
         let found = value["goal_probability"]["value"].as_f64().unwrap();
         let error = (exact * (1.0 - exact) / reps).sqrt();
@@ -108,7 +117,7 @@ fn probabilities_agree_with_replications() {
 }
 
 fn asked(queries: &[&str]) -> Output {
-    let mut args = vec!["query", QUEUE];
+    let mut args = vec!["net", "query", QUEUE];
     args.extend(queries);
     tool(&args).output().unwrap()
 }

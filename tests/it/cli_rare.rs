@@ -1,4 +1,4 @@
-//! `rare` as a person uses it: against exact answers of other commands, and mistakes.
+//! `net rare` as a person uses it: against exact answers of other commands, and mistakes.
 
 use crate::cli::{data, tool};
 
@@ -19,31 +19,37 @@ fn judged(result: &serde_json::Value, exact: f64) -> f64 {
 fn a_job_that_ends_late_agrees_with_its_states() {
     let folder = tempfile::tempdir().unwrap();
     let net = folder.path().join("job.xml").display().to_string();
-    data(&["spn-gc", "--map-slots", "2", "--reduce-slots", "1", "-o", &net]);
-    let exact = json(&["solve", &net, "--until", "dead", "--at", "480", "--json"]);
+    data(&["net", "spn-gc", "--map-slots", "2", "--reduce-slots", "1", "-o", &net]);
+    let exact = json(&["net", "solve", &net, "--until", "dead", "--at", "480", "--json"]);
     let late = 1.0 - exact["passage"]["cdf"][0]["probability"].as_f64().unwrap();
     assert!(late < 1e-4);
-    let found = json(&["rare", &net, "--beyond", "480", "--effort", "600", "--json"]);
+    let found = json(&["net", "rare", &net, "--beyond", "480", "--effort", "600", "--json"]);
     assert!(judged(&found, late).abs() < 5.0, "{late} {found}");
     assert!(found["folded"].is_object(), "{found}");
 }
 
 #[test]
 fn a_goal_within_a_time_agrees_with_a_query() {
-    let query =
-        json(&["query", QUEUE, "P=? [ #(queue) > 0 U<=20 #(queue) >= 5 ]", "P=? [ F<=0.5 #(queue) >= 5 ]", "--json"]);
+    let query = json(&[
+        "net",
+        "query",
+        QUEUE,
+        "P=? [ #(queue) > 0 U<=20 #(queue) >= 5 ]",
+        "P=? [ F<=0.5 #(queue) >= 5 ]",
+        "--json",
+    ]);
     let exact = |i: usize| query["queries"][i]["value"].as_f64().unwrap();
-    let found = json(&["rare", QUEUE, "--until", "#(queue) >= 5", "--within", "0.5", "--json"]);
+    let found = json(&["net", "rare", QUEUE, "--until", "#(queue) >= 5", "--within", "0.5", "--json"]);
     assert!(judged(&found, exact(1)).abs() < 5.0, "{} {found}", exact(1));
     // the queue is empty at the start
-    let found =
-        tool(&["rare", QUEUE, "--until", "#(queue) >= 5", "--within", "20", "--avoid", "#(queue) == 0"]).output();
+    let found = tool(&["net", "rare", QUEUE, "--until", "#(queue) >= 5", "--within", "20", "--avoid", "#(queue) == 0"])
+        .output();
     assert_eq!((found.unwrap().status.code(), exact(0)), (Some(5), 0.0));
 }
 
 #[test]
 fn a_page_and_rows_have_the_same_probability() {
-    let args = ["rare", QUEUE, "--until", "#(queue) >= 4", "--within", "1", "--effort", "200", "--batches", "4"];
+    let args = ["net", "rare", QUEUE, "--until", "#(queue) >= 4", "--within", "1", "--effort", "200", "--batches", "4"];
     let with = |more: &[&str]| data(&[&args[..], more].concat());
     let value = json(&[&args[..], &["--json"]].concat())["probability"]["value"].to_string();
     let rows = with(&["--csv"]);
@@ -72,7 +78,7 @@ fn invalid_rare_events_are_refused_with_the_reason() {
             "no walk got beyond",
         ),
     ] {
-        let output = tool(&[&["rare", QUEUE], &args[..]].concat()).output().unwrap();
+        let output = tool(&[&["net", "rare", QUEUE], &args[..]].concat()).output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{args:?}: {stderr}");
         assert!(stderr.contains(message), "{args:?}: {stderr}");

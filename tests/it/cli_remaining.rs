@@ -1,4 +1,4 @@
-//! `remaining` as a person sees it: logs that are cut, logs that grow, and what cannot be answered.
+//! The time left of a running application, as `estimate` and `watch` show it: logs that are cut, logs that grow, and what cannot be answered.
 
 use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
@@ -23,29 +23,24 @@ fn made() -> tempfile::TempDir {
 }
 
 #[test]
-fn help_of_remaining() {
-    assert_shown!(shown(&["remaining", "--help"]));
-}
-
-#[test]
 fn predicts_the_remaining_time_of_a_running_job() {
     let folder = made();
     let run = |more: &[&str]| {
-        let args = [&["remaining", "app.inprogress", "--reps", "500"], more].concat();
+        let args = [&["estimate", "app.inprogress", "--reps", "500"], more].concat();
         show(&tool(&args).current_dir(folder.path()).output().unwrap())
     };
-    assert_shown!(run(&["--plan", "plan.toml", "--by", "8s", "--by", "12s"]));
-    assert_shown!(run(&["--plan", "plan.toml", "--by", "8s", "--csv", "--level", "0.5"]));
+    assert_shown!(run(&["plan.toml", "--deadline", "8s"]));
+    assert_shown!(run(&["plan.toml", "--deadline", "8s", "--csv", "--level", "0.5"]));
     assert_shown!(run(&[]));
     // the log of another run gives the plan that `fit` makes of it
     let small = std::fs::canonicalize(SMALL).unwrap();
-    let plan_of = |plan: &str| run(&["--plan", plan, "--json", "--quiet"]);
+    let plan_of = |plan: &str| run(&[plan, "--json", "--quiet"]);
     assert_eq!(plan_of(small.to_str().unwrap()), plan_of("plan.toml").replace(SMALL, small.to_str().unwrap()));
     // the state of the log, not its file name, is what counts; the larger input makes it longer
-    let larger = run(&["--plan", "plan.toml", "--input-size", "640M", "--json"]);
+    let larger = run(&["plan.toml", "--input-size", "640M", "--json"]);
     assert!(larger.contains("\"kind\": \"remaining\"") && !larger.contains("by the 4 tasks"), "{larger}");
     // tasks that were seen last years ago are overdue
-    let now = run(&["--plan", "plan.toml", "--now", "--by", "8s"]);
+    let now = run(&["plan.toml", "--now", "--deadline", "8s"]);
     assert!(now.contains("within 8 s is 0"), "{now}");
 }
 
@@ -53,7 +48,7 @@ fn predicts_the_remaining_time_of_a_running_job() {
 fn json_is_read_back_and_is_the_same_on_any_number_of_threads() {
     let folder = made();
     let run = |threads: &str| {
-        let args = ["remaining", "app.inprogress", "--plan", "plan.toml", "--by", "8s", "--json", "--threads", threads];
+        let args = ["estimate", "app.inprogress", "plan.toml", "--deadline", "8s", "--json", "--threads", threads];
         String::from_utf8(tool(&args).current_dir(folder.path()).output().unwrap().stdout).unwrap()
     };
     let one = run("1");
@@ -77,9 +72,8 @@ fn json_is_read_back_and_is_the_same_on_any_number_of_threads() {
 
 #[test]
 fn a_run_that_has_ended_is_done() {
-    assert_shown!(shown(&["remaining", LARGER, "--by", "1s"]));
-    // with --follow there is nothing to wait for
-    let lines = data(&["remaining", LARGER, "--follow", "--json", "--quiet"]);
+    assert_shown!(shown(&["watch", LARGER, "--deadline", "1s"]));
+    let lines = data(&["watch", LARGER, "--json", "--quiet"]);
     assert_eq!(lines.lines().count(), 1, "{lines}");
     let json: serde_json::Value = serde_json::from_str(&lines).unwrap();
     assert_eq!((json["basis"].as_str(), json["median_s"].as_f64()), (Some("ended"), Some(0.0)));
@@ -89,25 +83,27 @@ fn a_run_that_has_ended_is_done() {
 fn logs_without_a_prediction_are_refused() {
     let folder = made();
     let run = |args: &[&str]| {
-        let all = [&["remaining"], args].concat();
+        let all = [&["estimate"], args].concat();
         show(&tool(&all).current_dir(folder.path()).output().unwrap())
     };
     let early = Log::read(Path::new(LARGER)).cut(0.01);
     std::fs::write(folder.path().join("early.inprogress"), early.text).unwrap();
     assert_shown!(run(&["early.inprogress"]));
-    assert!(run(&["early.inprogress", "--plan", "plan.toml"]).starts_with("exit 0"));
-    assert_shown!(run(&["plan.toml"]));
-    assert_shown!(run(&["app.inprogress", "--plan", "app.inprogress"]));
+    assert!(run(&["early.inprogress", "plan.toml"]).starts_with("exit 0"));
+    assert_shown!(run(&["app.inprogress", "app.inprogress"]));
     std::fs::write(folder.path().join("empty.inprogress"), "").unwrap();
     assert!(run(&["empty.inprogress"]).starts_with("exit 4"));
     assert!(run(&["none.inprogress"]).starts_with("exit 7"));
     assert!(run(&["app.inprogress", "--input-size", "1G"]).starts_with("exit 2"));
-    let history = std::path::absolute("tests/data/trace/plain-unions.jhist").unwrap();
-    assert!(run(&[history.to_str().unwrap()]).starts_with("exit 4"));
+    for option in ["--executors=4", "--executors=1..4", "--export=net.xml", "--stragglers=0.1:2"] {
+        let text = run(&["app.inprogress", "plan.toml", option]);
+        assert!(text.starts_with("exit 2") && text.contains("does not apply to a run in progress"), "{text}");
+    }
+    assert!(run(&["plan.toml", "--now"]).starts_with("exit 2"));
     // the plan of another program
     let text = std::fs::read_to_string(folder.path().join("plan.toml")).unwrap();
     std::fs::write(folder.path().join("other.toml"), text.replace("name = \"save at", "name = \"count at")).unwrap();
-    assert_shown!(run(&["app.inprogress", "--plan", "other.toml"]));
+    assert_shown!(run(&["app.inprogress", "other.toml"]));
 }
 
 /// A log that grows is answered again, and under its new name when the application ends.
@@ -115,7 +111,7 @@ fn logs_without_a_prediction_are_refused() {
 fn follows_a_log_until_the_application_ends() {
     let folder = made();
     let (log, ended) = (folder.path().join("app.inprogress"), folder.path().join("app"));
-    let args = ["remaining", "app.inprogress", "--plan", "plan.toml", "--follow", "--json", "--reps", "200"];
+    let args = ["watch", "app.inprogress", "plan.toml", "--json", "--reps", "200"];
     let mut child =
         tool(&args).current_dir(folder.path()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();

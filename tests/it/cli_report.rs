@@ -38,14 +38,18 @@ impl Results {
             &at("stages.toml"),
         ]);
         data(&["sweep", &at("curve.toml"), "-o", &at("swept")]);
-        let commands: [(&str, &[&str]); 13] = [
+        let commands: [(&str, &[&str]); 12] = [
             ("estimate", &["estimate", "models/mapreduce/all-at-once.toml", "--reps=2000"]),
             ("exact", &["estimate", &at("job.toml"), "--method=exact"]),
             ("stages", &["estimate", &at("stages.toml"), "--reps=200"]),
-            ("simulation", &["simulate", net, "--reps=3000", "--method=simulate", "--group", "branch a=run_a,a_*"]),
+            (
+                "simulation",
+                &["net", "simulate", net, "--reps=3000", "--method=simulate", "--group", "branch a=run_a,a_*"],
+            ),
             (
                 "horizon",
                 &[
+                    "net",
                     "simulate",
                     "models/textbook/mm1k.xml",
                     "--reps=300",
@@ -58,6 +62,7 @@ impl Results {
             (
                 "steady",
                 &[
+                    "net",
                     "simulate",
                     "models/textbook/mm1k.xml",
                     "--steady",
@@ -66,12 +71,11 @@ impl Results {
                     "--tokens",
                 ],
             ),
-            ("solution", &["solve", net, "--until=#(a2) > 0", "--at=2"]),
-            ("structure", &["structure", net]),
-            ("check", &["check", net, "--pipe"]),
+            ("solution", &["net", "solve", net, "--until=#(a2) > 0", "--at=2"]),
+            ("structure", &["net", "structure", net]),
+            ("check", &["net", "check", net, "--pipe"]),
             ("whatif", &["whatif", "--reps=40"]),
-            ("trace", &["trace", "tests/data/trace/speculation.spark.gz"]),
-            ("diagnosis", &["diagnose", "tests/data/diagnose/job"]),
+            ("why", &["why", "tests/data/diagnose/job"]),
             ("heat", &["sweep", &at("heat.toml")]),
         ];
         for (name, args) in commands {
@@ -144,7 +148,7 @@ const DEADLINE: &str = "[sweep]\nbase = \"job.toml\"\n[optimize]\nmeasure = \"p9
                         [[axis]]\nkey = \"phases.means_s[7]\"\nname = \"merge\"\nvalues = [8, 5, 2]\nfaster = \"up\"\n";
 
 /// The results on the page, in its order: the argument, and the file with the same as JSON.
-const SHOWN: [(&str, &str); 24] = [
+const SHOWN: [(&str, &str); 23] = [
     ("estimate.json", "estimate.json"),
     ("exact.json", "exact.json"),
     ("stages.json", "stages.json"),
@@ -155,11 +159,10 @@ const SHOWN: [(&str, &str); 24] = [
     ("structure.json", "structure.json"),
     ("check.json", "check.json"),
     ("whatif.json", "whatif.json"),
-    ("trace.json", "trace.json"),
     ("swept", "curve.json"),
     ("heat.json", "heat.json"),
     ("each.json", "each.json"),
-    ("diagnosis.json", "diagnosis.json"),
+    ("why.json", "why.json"),
     ("by-derivatives.json", "by-derivatives.json"),
     ("by-each.json", "by-each.json"),
     ("by-morris.json", "by-morris.json"),
@@ -242,7 +245,7 @@ fn assert_same(number: &Value, [expected, around]: [&Value; 2]) {
 #[test]
 fn a_browser_shows_the_numbers_of_the_json() {
     let folder = Results::new();
-    let mut args = vec!["report".to_owned()];
+    let mut args: Vec<String> = Vec::new();
     for (shown, _) in SHOWN {
         args.push(folder.at(shown));
         if shown == "exact.json" {
@@ -253,7 +256,7 @@ fn a_browser_shows_the_numbers_of_the_json() {
         }
     }
     let page = folder.at("page.html");
-    args.extend(["-o".to_owned(), page.clone()]);
+    args.extend(["--html".to_owned(), page.clone()]);
     let args: Vec<&str> = args.iter().map(String::as_str).collect();
     data(&args);
     // the same results give the same bytes
@@ -302,7 +305,7 @@ fn figures(page: &Value) -> Vec<String> {
     sections.iter().map(|(section, names)| format!("{section}: {}", names.join(" "))).collect()
 }
 
-const EXPECTED: [&str; 20] = [
+const EXPECTED: [&str; 19] = [
     "comparison: compare",
     "result-1: critical waterfall histogram cdf tail",
     "result-2: cdf tail",
@@ -310,19 +313,18 @@ const EXPECTED: [&str; 20] = [
     "result-4: waterfall histogram cdf tail",
     "result-7: cdf tail",
     "result-10: policies",
-    "result-11: waterfall timeline bounds",
-    "result-12: curve",
-    "result-13: heat",
-    "result-14: tornado",
-    "result-15: stragglers",
-    "result-16: derivatives",
-    "result-17: tornado",
-    "result-18: effects",
-    "result-19: indices",
+    "result-11: curve",
+    "result-12: heat",
+    "result-13: tornado",
+    "result-14: stragglers waterfall timeline bounds",
+    "result-15: derivatives",
+    "result-16: tornado",
+    "result-17: effects",
+    "result-18: indices",
+    "result-19: deadline",
     "result-20: deadline",
-    "result-21: deadline",
-    "result-22: tasks",
-    "result-24: deadline",
+    "result-21: tasks",
+    "result-23: deadline",
 ];
 
 /// Every report that a page can be made of, read and written again, is the same text.
@@ -336,14 +338,14 @@ fn reports_are_read_as_they_were_written() {
     }
 }
 
-/// The page of a diagnosis has the same findings as `diagnose`.
+/// The page of a diagnosis has the same findings as `why`.
 #[test]
 fn a_diagnosis_becomes_a_page() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let text = data(&["diagnose", "tests/data/diagnose/job", "--json", "--quiet"]);
+    let text = data(&["why", "tests/data/diagnose/job", "--json", "--quiet"]);
     std::fs::write(at("diagnosis.json"), &text).unwrap();
-    data(&["report", &at("diagnosis.json"), "-o", &at("page.html"), "--plots", &at("plots")]);
+    data(&[&at("diagnosis.json"), "--html", &at("page.html"), "--plots", &at("plots")]);
     let page = with_backticks(&std::fs::read_to_string(at("page.html")).unwrap());
     let found: Value = serde_json::from_str(&text).unwrap();
     for part in ["missing", "warnings"] {
@@ -365,7 +367,7 @@ fn a_diagnosis_becomes_a_page() {
         .filter(|finding| finding["subject"]["kind"] == "task")
         .map(|finding| finding["subject"].to_string())
         .collect();
-    assert_eq!(names(Path::new(&at("plots"))), ["stragglers.svg"]);
+    assert_eq!(names(Path::new(&at("plots"))), ["bounds.svg", "stragglers.svg", "timeline.svg", "waterfall.svg"]);
     let picture = std::fs::read_to_string(at("plots/stragglers.svg")).unwrap();
     let bars = picture.matches("<rect ").count() - picture.matches("fill=\"#FFFFFF\"").count();
     assert_eq!(bars, attempts.len());
@@ -387,7 +389,7 @@ fn source_of(args: &[&str]) -> (String, Value) {
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let output = tool(&[args, &["--json", "--quiet"]].concat()).output().unwrap();
     std::fs::write(at("result.json"), &output.stdout).unwrap();
-    let page = data(&["report", &at("result.json"), "-o", "-"]);
+    let page = data(&[&at("result.json"), "--html", "-"]);
     (page, serde_json::from_slice(&output.stdout).unwrap())
 }
 
@@ -560,13 +562,14 @@ fn files_with_absurd_numbers_make_a_page() {
         &|number| (if (1e3 * number) as i64 % 2 == 0 { 1e300 } else { -1e300 }).into(),
     ];
     for (i, to) in absurd.iter().enumerate() {
-        let mut args = vec!["report".to_owned(), "-o".to_owned(), folder.at(&format!("page{i}.html"))];
+        let mut args = Vec::new();
         for (_, file) in SHOWN {
             let mut value: Value = serde_json::from_str(&folder.read(file)).unwrap();
             with_numbers(&mut value, to);
             folder.write(&format!("{i}-{file}"), &value.to_string());
             args.push(folder.at(&format!("{i}-{file}")));
         }
+        args.extend(["--html".to_owned(), folder.at(&format!("page{i}.html"))]);
         let started = Instant::now();
         data(&args.iter().map(String::as_str).collect::<Vec<_>>());
         assert!(started.elapsed() < Duration::from_secs(60), "{i}");
@@ -574,8 +577,8 @@ fn files_with_absurd_numbers_make_a_page() {
 }
 
 #[test]
-fn help_of_report() {
-    assert_shown!(data(&["report", "--help"]));
+fn help_without_a_verb() {
+    assert_shown!(data(&["job.json", "--help"]));
 }
 
 /// The tool's answer to a file as a result, without the folder's name.
@@ -583,7 +586,7 @@ fn refusal(folder: &TempDir, text: &str) -> String {
     let file = folder.path().join("x");
     let page = folder.path().join("page.html");
     std::fs::write(&file, text).unwrap();
-    let said = shown(&["report", file.to_str().unwrap(), "-o", page.to_str().unwrap()]);
+    let said = shown(&[file.to_str().unwrap(), "--html", page.to_str().unwrap()]);
     assert!(!page.exists());
     said.replace(&format!("{}/", folder.path().display()), "")
 }
@@ -591,7 +594,8 @@ fn refusal(folder: &TempDir, text: &str) -> String {
 #[test]
 fn files_that_are_no_results_are_told_apart() {
     let folder = tempfile::tempdir().unwrap();
-    let whole = data(&["simulate", "models/textbook/forkjoin_retry.xml", "--reps=10", "--method=simulate", "--json"]);
+    let whole =
+        data(&["net", "simulate", "models/textbook/forkjoin_retry.xml", "--reps=10", "--method=simulate", "--json"]);
     let said: Vec<String> = [
         "",
         "Dear reader, this is no result.",
@@ -614,21 +618,21 @@ fn empty_folders_and_existing_files_are_refused() {
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     std::fs::create_dir(at("empty")).unwrap();
     let said = |args: &[&str]| shown(args).replace(&format!("{}/", folder.path().display()), "");
-    let mut all = vec![said(&["report", &at("empty"), "-o", &at("page.html")])];
-    all.push(said(&["report", &at("nowhere"), "-o", &at("page.html")]));
+    let mut all = vec![said(&[&at("empty"), "--html", &at("page.html")])];
+    all.push(said(&[&at("nowhere"), "--html", &at("page.html")]));
     std::fs::write(
         at("job.json"),
         data(&["estimate", "models/mapreduce/all-at-once.toml", "--method=exact", "--json"]),
     )
     .unwrap();
-    all.push(said(&["report", &at("job.json")]));
+    all.push(said(&[&at("job.json")]));
     std::fs::write(at("old.html"), "old").unwrap();
-    all.push(said(&["report", &at("job.json"), "-o", &at("old.html")]));
+    all.push(said(&[&at("job.json"), "--html", &at("old.html")]));
     assert_eq!(std::fs::read_to_string(at("old.html")).unwrap(), "old");
     assert_shown!(all.join("\n"));
-    data(&["report", &at("job.json"), "-o", &at("old.html"), "--force"]);
+    data(&[&at("job.json"), "--html", &at("old.html"), "--force"]);
     assert!(std::fs::read_to_string(at("old.html")).unwrap().starts_with("<!DOCTYPE html>"));
-    assert!(data(&["report", &at("job.json"), "-o", "-"]).starts_with("<!DOCTYPE html>"));
+    assert!(data(&[&at("job.json"), "--html", "-"]).starts_with("<!DOCTYPE html>"));
 }
 
 /// Names of the files of a folder, in order.
@@ -666,7 +670,7 @@ fn pictures_become_files_in_both_formats() {
     assert_eq!((again.status.code(), again.stdout.len()), (Some(7), 0));
     // the page's pictures are those of the command
     std::fs::write(at("job.json"), text).unwrap();
-    data(&["report", &at("job.json"), "--plots", &at("again")]);
+    data(&[&at("job.json"), "--plots", &at("again")]);
     for name in drawn {
         let [a, b] = ["plots", "again"].map(|plots| std::fs::read(at(&format!("{plots}/{name}.svg"))).unwrap());
         assert!(a == b, "{name}");
@@ -697,7 +701,7 @@ fn pictures_of_knobs_and_deadlines_are_those_of_the_page() {
             (at(&format!("{name}-drawn")), at(&format!("{name}-again")), at(&format!("{name}.json")));
         let args: Vec<&str> = args.iter().map(String::as_str).chain(["--json", "--plots", &drawn]).collect();
         std::fs::write(&result, data(&args)).unwrap();
-        data(&["report", &result, "--plots", &again]);
+        data(&[&result, "--plots", &again]);
         let files = [&drawn, &again].map(|plots| names(Path::new(plots)));
         assert_eq!(files, [[format!("{name}.svg")], [format!("{name}.svg")]]);
         let [a, b] = [&drawn, &again].map(|plots| std::fs::read(format!("{plots}/{name}.svg")).unwrap());
@@ -713,6 +717,7 @@ fn pictures_have_the_format_of_their_file_name() {
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let net = "models/textbook/forkjoin_retry.xml";
     data(&[
+        "net",
         "solve",
         net,
         "--until=#(a2) > 0",
@@ -725,7 +730,7 @@ fn pictures_have_the_format_of_their_file_name() {
     ]);
     data(&["whatif", "--reps=20", "--plot", &at("whatif.PNG"), "--plots", &at("whatif")]);
     let log = "tests/data/trace/small.spark";
-    data(&["trace", log, "--timeline", &at("timeline.png"), "--plots", &at("trace"), "--plot-format=png"]);
+    data(&["why", log, "--timeline", &at("timeline.png"), "--plots", &at("trace"), "--plot-format=png"]);
     for name in ["cdf.png", "graph.png", "whatif.PNG", "timeline.png", "trace/timeline.png"] {
         let [width, height] = size_of(&std::fs::read(at(name)).unwrap());
         assert!(width > 200 && height > 100, "{name}");

@@ -182,7 +182,7 @@ fn queue() -> String {
     write(&b.build().unwrap(), &WriteOptions::default()).xml
 }
 
-/// `solve` gives the exact mean, so its central differences are the exact derivatives.
+/// `net solve` gives the exact mean, so its central differences are the exact derivatives.
 #[test]
 fn derivatives_of_a_net_agree_with_differences_of_exact_answers() {
     let folder = Folder::new(&[("net.xml", &queue())]);
@@ -190,7 +190,7 @@ fn derivatives_of_a_net_agree_with_differences_of_exact_answers() {
     let until = "--until=#(free) == 0";
     let exact = |name: &str, value: f64| {
         let parameter = format!("--param={name}={value}");
-        number(&json(&["solve", &net, "--until=#(free) == 0", &parameter, "--json"])["passage"]["mean_s"])
+        number(&json(&["net", "solve", &net, "--until=#(free) == 0", &parameter, "--json"])["passage"]["mean_s"])
     };
     let found = json(&["sensitivity", &net, until, "--json", "--reps=200000"]);
     assert_eq!((&found["estimator"], &found["method"]), (&"likelihood ratio".into(), &"derivatives".into()));
@@ -218,7 +218,7 @@ fn derivatives_of_a_probability_agree_with_differences_of_exact_answers() {
     ] {
         let exact = |name: &str, value: f64| {
             let parameter = format!("--param={name}={value}");
-            number(&json(&[&["solve", &net, &parameter, "--json"], goal].concat())["within"]["probability"])
+            number(&json(&[&["net", "solve", &net, &parameter, "--json"], goal].concat())["within"]["probability"])
         };
         let found = json(&[&["sensitivity", &net, "--json", "--reps=200000"], goal].concat());
         assert_eq!((&found["measure"], &found["value_s"]), (&"probability".into(), &Value::Null));
@@ -246,7 +246,7 @@ fn derivatives_of_a_probability_agree_with_differences_of_exact_answers() {
 fn transitions_of_a_schedule_are_ranked_by_their_means() {
     let folder = Folder::new(&[("job.toml", CHAIN)]);
     let net = folder.at("net.xml");
-    data(&["spn-gc", &folder.at("job.toml"), "-o", &net]);
+    data(&["net", "spn-gc", &folder.at("job.toml"), "-o", &net]);
     let found = json(&["sensitivity", &net, "--json"]);
     assert_eq!(found["estimator"], "infinitesimal perturbation analysis");
     let knobs = found["knobs"].as_array().unwrap();

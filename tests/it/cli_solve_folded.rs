@@ -1,4 +1,4 @@
-//! `tailspn solve` of nets whose equal parts hold several tokens or have phases: the same report with and without folding.
+//! `tailspn net solve` of nets whose equal parts hold several tokens or have phases: the same report with and without folding.
 
 use serde_json::Value;
 use tailspn::compile::compile;
@@ -160,7 +160,7 @@ fn reports_of_counted_parts_are_those_of_all_markings() {
         std::fs::write(&path, write(&net, &WriteOptions::default()).xml).unwrap();
         let path = path.to_string_lossy();
         let solved = |more: &[&str]| -> Value {
-            let args = ["solve", &path, "--method", "states", "--at", "3", "--json"];
+            let args = ["net", "solve", &path, "--method", "states", "--at", "3", "--json"];
             serde_json::from_str(&data(&[&args[..], more].concat())).unwrap()
         };
         let (folded, apart) = (solved(&[]), solved(&["--no-fold"]));
@@ -188,7 +188,7 @@ fn a_job_of_three_maps_has_226_markings() {
     let Some(folder) = shared("data/regressions") else { return };
     let net = folder.join("slots-3-maps.xml").to_string_lossy().into_owned();
     let solved = |more: &[&str]| -> Value {
-        serde_json::from_str(&data(&[&["solve", &net, "--json"][..], more].concat())).unwrap()
+        serde_json::from_str(&data(&[&["net", "solve", &net, "--json"][..], more].concat())).unwrap()
     };
     let (folded, apart) = (solved(&[]), solved(&["--no-fold"]));
     assert_eq!((apart["state_space"]["tangible"].as_f64(), &apart["folded"]), (Some(226.0), &Value::Null));
@@ -206,7 +206,7 @@ fn the_default_job_on_half_of_its_slots_has_its_exact_time() {
     let folder = tempfile::tempdir().unwrap();
     let net = folder.path().join("net.xml");
     std::fs::write(&net, fewer).unwrap();
-    let found: Value = serde_json::from_str(&data(&["solve", &net.to_string_lossy(), "--json"])).unwrap();
+    let found: Value = serde_json::from_str(&data(&["net", "solve", &net.to_string_lossy(), "--json"])).unwrap();
     assert_eq!(found["state_space"]["tangible"].as_f64(), Some(76_723.0));
     let time = &found["passage"];
     let quantile = |p: f64| {
@@ -264,11 +264,11 @@ fn every_result_reports_what_was_folded_and_what_was_not() {
     std::fs::write(&sweep, &plan).unwrap();
     let many = "#(queue0) + #(queue1) >= 6";
     let cases: [(&[&str], &str); 7] = [
-        (&["simulate", &net, "--until", goal, "--reps", "20"], "/provenance"),
-        (&["simulate", &net, "--horizon", "5", "--tokens", "--reps", "20"], "/provenance"),
-        (&["simulate", &net, "--steady", "--steady-firings", "20000"], ""),
-        (&["simulate", &net, "--horizon", "1", "--tokens", "--method", "exact"], "/method"),
-        (&["rare", &net, "--until", many, "--within", "9", "--batches", "4", "--effort", "100"], ""),
+        (&["net", "simulate", &net, "--until", goal, "--reps", "20"], "/provenance"),
+        (&["net", "simulate", &net, "--horizon", "5", "--tokens", "--reps", "20"], "/provenance"),
+        (&["net", "simulate", &net, "--steady", "--steady-firings", "20000"], ""),
+        (&["net", "simulate", &net, "--horizon", "1", "--tokens", "--method", "exact"], "/method"),
+        (&["net", "rare", &net, "--until", many, "--within", "9", "--batches", "4", "--effort", "100"], ""),
         (&["sweep", &sweep], ""),
         (&["sensitivity", &sweep, "--method", "each", "--reps", "20"], ""),
     ];
@@ -341,7 +341,7 @@ fn canonical_markings_answer_questions_symmetric_in_the_parts() {
     let net = folder.path().join("net.xml").to_string_lossy().into_owned();
     std::fs::write(&net, write(&stations(), &WriteOptions::default()).xml).unwrap();
     let solved = |until: &str, more: &[&str]| -> Value {
-        serde_json::from_str(&data(&[&["solve", &net, "--until", until, "--json"][..], more].concat())).unwrap()
+        serde_json::from_str(&data(&[&["net", "solve", &net, "--until", until, "--json"][..], more].concat())).unwrap()
     };
     for (goal, parts, states) in
         [("#(queue0) + #(queue1) + #(queue2) + #(queue3) >= 12", 4, 2_730), ("#(queue2) >= 9 && #(here) > 0", 3, 8_736)]
@@ -359,12 +359,12 @@ fn canonical_markings_answer_questions_symmetric_in_the_parts() {
         }
         assert_eq!((&apart["folded"], &sorted["not_folded"]), (&Value::Null, &Value::Null));
     }
-    let checked = data(&["check", &net]);
+    let checked = data(&["net", "check", &net]);
     assert!(
-        checked.contains("canonical in `solve`") && checked.contains("4 parts like the part of `queue0`"),
+        checked.contains("canonical in `net solve`") && checked.contains("4 parts like the part of `queue0`"),
         "{checked}"
     );
-    let text = data(&["solve", &net]);
+    let text = data(&["net", "solve", &net]);
     assert!(text.contains("canonical markings"), "{text}");
 }
 
@@ -395,7 +395,8 @@ fn a_start_is_weighted_by_all_markings_that_are_entered() {
     let path = folder.path().join("turns.xml");
     std::fs::write(&path, write(&b.build().unwrap(), &WriteOptions::default()).xml).unwrap();
     let from = ["--from", "#(slots) = 0", "--until", "#(off) = 1", "--json"];
-    let report: Value = serde_json::from_str(&data(&[&["solve", path.to_str().unwrap()][..], &from].concat())).unwrap();
+    let report: Value =
+        serde_json::from_str(&data(&[&["net", "solve", path.to_str().unwrap()][..], &from].concat())).unwrap();
     // on: entered by repairs as often as it fails, and by turns; then 2 s on average. off: at the goal
     let turns = 7.0 * 10.0 / 11.0;
     let exact = 2.0 * (0.5 + turns) / (0.5 + turns + 0.5);

@@ -1,4 +1,4 @@
-//! `sweep` and `merge` as a person uses them: known answers, bad plans, interruptions, shards.
+//! `sweep` and `tool merge` as a person uses them: known answers, bad plans, interruptions, shards.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -74,7 +74,7 @@ pub(crate) fn files(folder: &str) -> Vec<(PathBuf, Vec<u8>)> {
 #[test]
 fn help_of_sweep_and_merge() {
     assert_shown!(data(&["sweep", "--help"]));
-    assert_shown!(data(&["merge", "--help"]));
+    assert_shown!(data(&["tool", "merge", "--help"]));
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn a_damaged_part_is_named_and_its_points_are_run_again() {
     let text = std::fs::read_to_string(&part).unwrap();
     std::fs::write(&part, &text[..text.len() - 100]).unwrap();
     let page = folder.at("page.html");
-    for args in [["report", &cut, "-o", &page].as_slice(), &["merge", &cut, "-o", &folder.at("no")]] {
+    for args in [[&cut, "--html", &page].as_slice(), &["tool", "merge", &cut, "-o", &folder.at("no")]] {
         let refused = unbroken(&shown(args));
         assert!(
             refused.starts_with("exit 3") && refused.contains("part-000002.jsonl` is damaged: it is truncated"),
@@ -279,8 +279,8 @@ fn changed_points_are_refused_until_they_are_removed() {
     bytes[middle] ^= 1;
     std::fs::write(&points, bytes).unwrap();
     for args in [
-        ["report", &whole, "-o", &folder.at("page.html")].as_slice(),
-        &["merge", &whole, "-o", &folder.at("no")],
+        [&whole, "--html", &folder.at("page.html")].as_slice(),
+        &["tool", "merge", &whole, "-o", &folder.at("no")],
         &["sweep", &plan, "-o", &whole, "--resume"],
     ] {
         let refused = unbroken(&shown(args));
@@ -328,19 +328,19 @@ fn merged_shards_equal_the_unsharded_result() {
     }
     let [a, b, c] = [&shards[0], &shards[1], &shards[2]];
     let told = |args: &[&str], what: &str| {
-        let text = unbroken(&shown(&[&["merge"], args, &["-o", &folder.at("no")]].concat()));
+        let text = unbroken(&shown(&[&["tool", "merge"], args, &["-o", &folder.at("no")]].concat()));
         assert!(text.starts_with("exit 5") && text.contains(what), "{text}");
     };
     told(&[a, c], "shard 2 of 3 is missing");
     told(&[a, b, a], "are the same shard");
     told(&[a, &whole], "the number of shards differs");
     // in any order
-    assert_eq!(data(&["merge", c, a, b, "-o", &merged]), expected);
+    assert_eq!(data(&["tool", "merge", c, a, b, "-o", &merged]), expected);
     assert_eq!(files(&whole), files(&merged));
     let other = folder.at("other");
     data(&["sweep", &plan, "-o", &other, "--shard=2/3", "--seed=8"]);
     told(&[a, &other, c], "belong to different sweeps: the seed differs");
-    assert!(shown(&["merge", &folder.at("job.toml"), "-o", &merged]).starts_with("exit"));
+    assert!(shown(&["tool", "merge", &folder.at("job.toml"), "-o", &merged]).starts_with("exit"));
 }
 
 #[test]

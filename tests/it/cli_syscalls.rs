@@ -1,4 +1,4 @@
-//! `syscalls` as a person sees it, on runs made up.
+//! `why` as a person sees it, on runs made up.
 
 use std::path::Path;
 use std::process::Output;
@@ -24,7 +24,7 @@ pub(crate) fn prepared() -> tempfile::TempDir {
     }
     write(&folder.path().join("lossy"), 7, Some((2, Fault::PacketLoss(0.3))));
     write(&folder.path().join("slow"), 8, Some((1, Fault::SlowDisk(20.0))));
-    data(&run(&folder, &["profile", "control0", "control1", "control2", "-o", "usual.json"]));
+    data(&run(&folder, &["tool", "profile", "control0", "control1", "control2", "-o", "usual.json"]));
     folder
 }
 
@@ -35,8 +35,7 @@ fn data(output: &Output) -> String {
 }
 
 fn run(folder: &tempfile::TempDir, args: &[&str]) -> Output {
-    let args: Vec<&str> = ["syscalls"].iter().chain(args).copied().collect();
-    tool(&args).current_dir(folder.path()).output().unwrap()
+    tool(args).current_dir(folder.path()).output().unwrap()
 }
 
 fn stderr(output: &Output) -> String {
@@ -44,30 +43,78 @@ fn stderr(output: &Output) -> String {
 }
 
 #[test]
-fn help_of_syscalls() {
-    assert_shown!(shown(&["syscalls", "--help"]));
-    assert_shown!(shown(&["syscalls", "profile", "--help"]));
-    assert_shown!(shown(&["syscalls", "diagnose", "--help"]));
+fn help_of_profile() {
+    assert_shown!(shown(&["tool", "profile", "--help"]));
 }
 
 #[test]
 fn says_which_node_is_at_fault() {
     let folder = prepared();
-    assert_shown!(show(&run(&folder, &["profile", "control0", "control1", "control2", "-o", "usual.json", "--force"])));
-    assert_shown!(show(&run(&folder, &["diagnose", "lossy", "-p", "usual.json", "--picture", "calls.svg"])));
-    assert_shown!(show(&run(&folder, &["diagnose", "slow", "-p", "usual.json", "--method", "improved"])));
+    assert_shown!(show(&run(
+        &folder,
+        &["tool", "profile", "control0", "control1", "control2", "-o", "usual.json", "--force"]
+    )));
+    assert_shown!(show(&run(
+        &folder,
+        &[
+            "why",
+            "lossy",
+            "--method",
+            "statistical",
+            "--method",
+            "semantic",
+            "--method",
+            "improved",
+            "--profile",
+            "usual.json",
+            "--timeline",
+            "calls.svg"
+        ]
+    )));
+    assert_shown!(show(&run(&folder, &["why", "slow", "--profile", "usual.json", "--method", "improved"])));
     let picture = std::fs::read_to_string(folder.path().join("calls.svg")).unwrap();
     // a square for each of eight kinds of calls on each of four nodes
     assert_eq!(picture.matches("<title>").count(), 32);
     assert!(picture.contains("improved: n3") && picture.ends_with("</svg>\n"), "{picture}");
-    let again = run(&folder, &["diagnose", "lossy", "-p", "usual.json", "--picture", "calls.svg"]);
+    let again = run(
+        &folder,
+        &[
+            "why",
+            "lossy",
+            "--method",
+            "statistical",
+            "--method",
+            "semantic",
+            "--method",
+            "improved",
+            "--profile",
+            "usual.json",
+            "--timeline",
+            "calls.svg",
+        ],
+    );
     assert_eq!(again.status.code(), Some(7), "{}", stderr(&again));
 }
 
 #[test]
 fn writes_json_and_csv() {
     let folder = prepared();
-    let json = data(&run(&folder, &["diagnose", "slow", "-p", "usual.json", "--json"]));
+    let json = data(&run(
+        &folder,
+        &[
+            "why",
+            "slow",
+            "--method",
+            "statistical",
+            "--method",
+            "semantic",
+            "--method",
+            "improved",
+            "--profile",
+            "usual.json",
+            "--json",
+        ],
+    ));
     let AnyReport::Syscalls(read) = read_json(&json).unwrap() else { panic!("{json}") };
     assert_eq!(read.json().unwrap(), json);
     let report: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -76,7 +123,22 @@ fn writes_json_and_csv() {
     assert_eq!((&improved["method"], &improved["nodes"][0]), (&"syscalls-improved".into(), &"n2".into()));
     assert_eq!(improved["findings"][0]["cause"], "disk");
     assert_eq!(report["nodes"].as_array().unwrap().len(), 4);
-    let csv = data(&run(&folder, &["diagnose", "slow", "-p", "usual.json", "--csv"]));
+    let csv = data(&run(
+        &folder,
+        &[
+            "why",
+            "slow",
+            "--method",
+            "statistical",
+            "--method",
+            "semantic",
+            "--method",
+            "improved",
+            "--profile",
+            "usual.json",
+            "--csv",
+        ],
+    ));
     assert!(
         csv.starts_with("node,call,calls,errors,total_s,mean_s,usual_low_s,usual_high_s,verdict\nn1,accept,"),
         "{csv}"
@@ -94,7 +156,7 @@ fn nodes_of_logs_can_be_named_and_odd_lines_are_reported() {
     std::fs::write(folder.path().join("slow/README"), "not a log\n").unwrap();
     std::fs::remove_file(folder.path().join("slow/n4.strace")).unwrap();
     let output =
-        run(&folder, &["diagnose", "slow", "n4=fourth.log", "-p", "usual.json", "--method", "improved", "--csv"]);
+        run(&folder, &["why", "slow", "n4=fourth.log", "--profile", "usual.json", "--method", "improved", "--csv"]);
     let notes = stderr(&output);
     assert_eq!(output.status.code(), Some(0), "{notes}");
     assert!(
@@ -103,9 +165,41 @@ fn nodes_of_logs_can_be_named_and_odd_lines_are_reported() {
     );
     assert!(notes.contains("note: fourth.log:1: not a line of strace output; skipped: what is this?"), "{notes}");
     assert!(notes.contains("a truncated call; skipped"), "{notes}");
-    let quiet = run(&folder, &["diagnose", "slow", "n4=fourth.log", "-p", "usual.json", "--quiet", "--csv"]);
+    let quiet = run(
+        &folder,
+        &[
+            "why",
+            "slow",
+            "n4=fourth.log",
+            "--method",
+            "statistical",
+            "--method",
+            "semantic",
+            "--method",
+            "improved",
+            "--profile",
+            "usual.json",
+            "--quiet",
+            "--csv",
+        ],
+    );
     assert_eq!(stderr(&quiet), "");
-    let unknown = run(&folder, &["diagnose", "slow", "n9=fourth.log", "-p", "usual.json"]);
+    let unknown = run(
+        &folder,
+        &[
+            "why",
+            "slow",
+            "n9=fourth.log",
+            "--method",
+            "statistical",
+            "--method",
+            "semantic",
+            "--method",
+            "improved",
+            "--profile",
+            "usual.json",
+        ],
+    );
     let unknown = unwrapped(&show(&unknown));
     assert!(unknown.contains("the published methods cannot judge n9: no control run has their logs"), "{unknown}");
 }
@@ -123,18 +217,174 @@ fn logs_that_cannot_be_judged_are_refused() {
     write("bad.json", "{\"format_version\":1}");
     std::fs::create_dir(folder.path().join("none")).unwrap();
     for (args, code, message) in [
-        (vec!["diagnose", "totals.strace", "-p", "usual.json"], 5, "totals of CPU time (-c without -w)"),
-        (vec!["diagnose", "totals.strace", "--clock", "wall", "-p", "usual.json", "--csv"], 0, ""),
-        (vec!["diagnose", "other.txt", "-p", "usual.json"], 4, "is not a strace log"),
-        (vec!["diagnose", "empty.strace", "-p", "usual.json"], 4, "is empty"),
-        (vec!["diagnose", "none", "-p", "usual.json"], 4, "no strace log in"),
-        (vec!["diagnose", "absent", "-p", "usual.json"], 7, "no such file"),
-        (vec!["diagnose", "slow", "-p", "absent.json"], 7, "no such file"),
-        (vec!["diagnose", "slow", "-p", "bad.json"], 3, "is not a system-call profile"),
-        (vec!["diagnose", "slow", "slow/n1.strace", "-p", "usual.json"], 2, "both belong to node `n1`"),
-        (vec!["diagnose", "slow", "-p", "usual.json", "--margin", "0.5"], 2, "--margin must be at least 1"),
-        (vec!["profile", "control0", "-o", "usual.json"], 7, "already exists"),
-        (vec!["profile", "control0", "-o", "one.json"], 0, "fewer than three control runs"),
+        (
+            vec![
+                "why",
+                "totals.strace",
+                "--method",
+                "statistical",
+                "--method",
+                "semantic",
+                "--method",
+                "improved",
+                "--profile",
+                "usual.json",
+            ],
+            5,
+            "totals of CPU time (-c without -w)",
+        ),
+        (
+            vec![
+                "why",
+                "totals.strace",
+                "--clock",
+                "wall",
+                "--method",
+                "statistical",
+                "--method",
+                "semantic",
+                "--method",
+                "improved",
+                "--profile",
+                "usual.json",
+                "--csv",
+            ],
+            0,
+            "",
+        ),
+        (
+            vec![
+                "why",
+                "other.txt",
+                "--method",
+                "statistical",
+                "--method",
+                "semantic",
+                "--method",
+                "improved",
+                "--profile",
+                "usual.json",
+            ],
+            4,
+            "is not a strace log",
+        ),
+        (
+            vec![
+                "why",
+                "empty.strace",
+                "--method",
+                "statistical",
+                "--method",
+                "semantic",
+                "--method",
+                "improved",
+                "--profile",
+                "usual.json",
+            ],
+            4,
+            "is empty",
+        ),
+        (
+            vec![
+                "why",
+                "none",
+                "--method",
+                "statistical",
+                "--method",
+                "semantic",
+                "--method",
+                "improved",
+                "--profile",
+                "usual.json",
+            ],
+            4,
+            "no strace log in",
+        ),
+        (
+            vec![
+                "why",
+                "absent",
+                "--method",
+                "statistical",
+                "--method",
+                "semantic",
+                "--method",
+                "improved",
+                "--profile",
+                "usual.json",
+            ],
+            7,
+            "no such file",
+        ),
+        (
+            vec![
+                "why",
+                "slow",
+                "--method",
+                "statistical",
+                "--method",
+                "semantic",
+                "--method",
+                "improved",
+                "--profile",
+                "absent.json",
+            ],
+            7,
+            "no such file",
+        ),
+        (
+            vec![
+                "why",
+                "slow",
+                "--method",
+                "statistical",
+                "--method",
+                "semantic",
+                "--method",
+                "improved",
+                "--profile",
+                "bad.json",
+            ],
+            3,
+            "is not a system-call profile",
+        ),
+        (
+            vec![
+                "why",
+                "slow",
+                "slow/n1.strace",
+                "--method",
+                "statistical",
+                "--method",
+                "semantic",
+                "--method",
+                "improved",
+                "--profile",
+                "usual.json",
+            ],
+            2,
+            "both belong to node `n1`",
+        ),
+        (
+            vec![
+                "why",
+                "slow",
+                "--method",
+                "statistical",
+                "--method",
+                "semantic",
+                "--method",
+                "improved",
+                "--profile",
+                "usual.json",
+                "--margin",
+                "0.5",
+            ],
+            2,
+            "--margin must be at least 1",
+        ),
+        (vec!["tool", "profile", "control0", "-o", "usual.json"], 7, "already exists"),
+        (vec!["tool", "profile", "control0", "-o", "one.json"], 0, "fewer than three control runs"),
     ] {
         let output = run(&folder, &args);
         let text = stderr(&output).replace("\n  ", " ").replace("│ ", "");

@@ -1,4 +1,4 @@
-//! `--until` with `--avoid`, `--within` and rewards: one answer of `solve`, `query` and `simulate`.
+//! `--until` with `--avoid`, `--within` and rewards: one answer of `net solve`, `net query` and `net simulate`.
 
 use crate::cli::{data, show, tool};
 use crate::shared::shared;
@@ -15,10 +15,10 @@ fn number(value: &serde_json::Value, at: &str) -> f64 {
 }
 
 fn query(net: &str, text: &str) -> f64 {
-    number(&json(&["query", net, text]), "/queries/0/value")
+    number(&json(&["net", "query", net, text]), "/queries/0/value")
 }
 
-/// Each goal by `solve`, by `query`, and by 40,000 replications within five standard errors.
+/// Each goal by `net solve`, by `net query`, and by 40,000 replications within five standard errors.
 #[test]
 fn probabilities_are_those_of_queries_and_replications() {
     for (net, goal, avoid, times, csl) in [
@@ -31,11 +31,11 @@ fn probabilities_are_those_of_queries_and_replications() {
         (RETRY, "#(bc) >= 1", "#(ac) >= 1", "0..0.7", "U<=0.7"),
     ] {
         let asked = ["--until", goal, "--avoid", avoid, "--within", times];
-        let exact = number(&json(&[&["solve", net][..], &asked].concat()), "/within/probability");
+        let exact = number(&json(&[&["net", "solve", net][..], &asked].concat()), "/within/probability");
         let by_query = query(net, &format!("P=? [ !({avoid}) {csl} {goal} ]"));
         assert!((exact - by_query).abs() < 1e-10, "{net} {goal}: {exact}, by query {by_query}");
         assert!(exact > 0.01 && exact < 0.999, "{net} {goal}: {exact}");
-        let run = json(&[&["simulate", net, "--reps", "40000"][..], &asked].concat());
+        let run = json(&[&["net", "simulate", net, "--reps", "40000"][..], &asked].concat());
         let found = number(&run, "/goal_probability/value");
         let error = (exact * (1.0 - exact) / 40_000.0).sqrt();
         assert!((found - exact).abs() <= 5.0 * error, "{net} {goal}: {found}, exactly {exact}");
@@ -46,10 +46,10 @@ fn probabilities_are_those_of_queries_and_replications() {
 #[test]
 fn rewards_up_to_a_goal_are_those_of_queries_and_replications() {
     // the start itself is to be avoided
-    let report = json(&["solve", QUEUE, "--until", "#(queue) = 5", "--avoid", "#(queue) = 0"]);
+    let report = json(&["net", "solve", QUEUE, "--until", "#(queue) = 5", "--avoid", "#(queue) = 0"]);
     assert!(number(&report, "/passage/probability") < 1e-300);
     let mean = |args: &[&str]| {
-        number(&json(&[&["solve", QUEUE, "--until", "#(queue) = 5"], args].concat()), "/rewards/0/value")
+        number(&json(&[&["net", "solve", QUEUE, "--until", "#(queue) = 5"], args].concat()), "/rewards/0/value")
     };
     let time = query(QUEUE, "R=? [ F #(queue) = 5 ]");
     assert!((mean(&["--reward", "time=1"]) - time).abs() < 1e-9);
@@ -59,6 +59,7 @@ fn rewards_up_to_a_goal_are_those_of_queries_and_replications() {
     assert!((mean(&["--impulse", "came=arrive:1"]) - served - 5.0).abs() < 1e-9);
     let until = mean(&["--within", "2", "--reward", "jobs=#(queue)"]);
     let run = json(&[
+        "net",
         "simulate",
         QUEUE,
         "--until",
@@ -73,7 +74,7 @@ fn rewards_up_to_a_goal_are_those_of_queries_and_replications() {
     let (found, low, high) =
         (number(&run, "/rewards/0/value"), number(&run, "/rewards/0/low"), number(&run, "/rewards/0/high"));
     assert!((found - until).abs() <= 2.6 * (high - low) / 2.0, "{found}, exactly {until}");
-    let exact = json(&["simulate", QUEUE, "--until", "#(queue) = 5", "--reward", "time=1", "--method", "exact"]);
+    let exact = json(&["net", "simulate", QUEUE, "--until", "#(queue) = 5", "--reward", "time=1", "--method", "exact"]);
     assert!((number(&exact, "/rewards/0/value") - time).abs() < 1e-9);
 }
 
@@ -83,9 +84,9 @@ fn the_deadlock_of_philosophers_is_that_of_the_property() {
     let Some(folder) = shared("data/qcomp/ctmc") else { return };
     let net = folder.join("philosophers/philosophers.4.jani").display().to_string();
     let bound = ["--param", "TIME_BOUND=1"];
-    let solved = json(&[&["solve", &net, "--until", "dead", "--within", "1"][..], &bound].concat());
-    let by_query = json(&[&["query", &net, "P=? [ F<=1 \"deadlock\" ]"][..], &bound].concat());
-    let property = json(&[&["solve", &net, "--property", "MaxPrReachDeadlockTB"][..], &bound].concat());
+    let solved = json(&[&["net", "solve", &net, "--until", "dead", "--within", "1"][..], &bound].concat());
+    let by_query = json(&[&["net", "query", &net, "P=? [ F<=1 \"deadlock\" ]"][..], &bound].concat());
+    let property = json(&[&["net", "solve", &net, "--property", "MaxPrReachDeadlockTB"][..], &bound].concat());
     let found = number(&solved, "/within/probability");
     assert!((found - number(&by_query, "/queries/0/value")).abs() < 1e-12);
     assert!((found - number(&property, "/properties/0/value")).abs() < 1e-12, "{found} {property}");
@@ -97,10 +98,30 @@ fn folded_parts_do_not_change_the_answer() {
     let folder = tempfile::tempdir().unwrap();
     let net = folder.path().join("machines.xml").display().to_string();
     std::fs::write(&net, machines()).unwrap();
-    let asked =
-        ["solve", &net, "--until", "#(broken) >= 6", "--avoid", "#(orders) >= 9", "--within", "0.5..4", "--json"];
-    let rewards =
-        ["solve", &net, "--until", "#(broken) >= 6", "--avoid", "#(orders) >= 9", "--reward", "up=#(orders)", "--json"];
+    let asked = [
+        "net",
+        "solve",
+        &net,
+        "--until",
+        "#(broken) >= 6",
+        "--avoid",
+        "#(orders) >= 9",
+        "--within",
+        "0.5..4",
+        "--json",
+    ];
+    let rewards = [
+        "net",
+        "solve",
+        &net,
+        "--until",
+        "#(broken) >= 6",
+        "--avoid",
+        "#(orders) >= 9",
+        "--reward",
+        "up=#(orders)",
+        "--json",
+    ];
     for (args, at) in [(asked, "/within/probability"), (rewards, "/rewards/0/value")] {
         let folded: serde_json::Value = serde_json::from_str(&data(&args)).unwrap();
         let apart: serde_json::Value = serde_json::from_str(&data(&[&args[..], &["--no-fold"]].concat())).unwrap();
@@ -139,29 +160,37 @@ fn machines() -> String {
 #[test]
 fn options_that_do_not_fit_until_are_refused_with_the_reason() {
     for (args, exit, told) in [
-        (&["solve", QUEUE, "--within", "3"][..], 2, "--until"),
+        (&["net", "solve", QUEUE, "--within", "3"][..], 2, "--until"),
         (
-            &["solve", QUEUE, "--until", "#(queue) = 5", "--within", "3..1"],
+            &["net", "solve", QUEUE, "--until", "#(queue) = 5", "--within", "3..1"],
             2,
             "the first time is after the second time",
         ),
         (
-            &["solve", QUEUE, "--until", "#(queue) = 5", "--within", "1..3", "--reward", "a=1"],
+            &["net", "solve", QUEUE, "--until", "#(queue) = 5", "--within", "1..3", "--reward", "a=1"],
             2,
             "rewards are collected from the start",
         ),
-        (&["solve", QUEUE, "--until", "dead", "--within", "1..3"], 2, "does not allow a first time in --within"),
-        (&["simulate", QUEUE, "--until", "dead", "--within", "1..3"], 2, "does not allow a first time in --within"),
-        (&["solve", QUEUE, "--until", "#(queue) = 5", "--avoid", "#(quue) = 1"], 2, "there is no place `quue`"),
-        (&["simulate", QUEUE, "--until", "#(queue) = 5", "--within", "3", "--horizon", "5"], 2, "--horizon"),
-        (&["simulate", QUEUE, "--until", "horizon", "--horizon", "5", "--avoid", "#(queue) = 5"], 2, "has no goal"),
+        (&["net", "solve", QUEUE, "--until", "dead", "--within", "1..3"], 2, "does not allow a first time in --within"),
         (
-            &["simulate", QUEUE, "--until", "#(queue) = 5", "--within", "1..3", "--engine", "lockstep"],
+            &["net", "simulate", QUEUE, "--until", "dead", "--within", "1..3"],
+            2,
+            "does not allow a first time in --within",
+        ),
+        (&["net", "solve", QUEUE, "--until", "#(queue) = 5", "--avoid", "#(quue) = 1"], 2, "there is no place `quue`"),
+        (&["net", "simulate", QUEUE, "--until", "#(queue) = 5", "--within", "3", "--horizon", "5"], 2, "--horizon"),
+        (
+            &["net", "simulate", QUEUE, "--until", "horizon", "--horizon", "5", "--avoid", "#(queue) = 5"],
+            2,
+            "has no goal",
+        ),
+        (
+            &["net", "simulate", QUEUE, "--until", "#(queue) = 5", "--within", "1..3", "--engine", "lockstep"],
             5,
             "the goal does not count before a given time",
         ),
         (
-            &["simulate", QUEUE, "--until", "#(queue) = 5", "--within", "3", "--method", "exact"],
+            &["net", "simulate", QUEUE, "--until", "#(queue) = 5", "--within", "3", "--method", "exact"],
             5,
             "the time to the goal is limited",
         ),

@@ -1,4 +1,4 @@
-//! `tailspn solve --untimed` as a person sees it.
+//! `tailspn net solve --untimed` as a person sees it.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ fn json(args: &[&str]) -> Value {
 
 #[test]
 fn a_loop_of_immediate_transitions_has_markings_and_formulas() {
-    let args = ["solve", LOOP, "--untimed", "--ctl", "AG EF here = 1", "--ctl", "AF deadlock"];
+    let args = ["net", "solve", LOOP, "--untimed", "--ctl", "AG EF here = 1", "--ctl", "AF deadlock"];
     let text = shown(&args);
     let words = unwrapped(&text);
     assert!(text.starts_with("exit 8\n"), "{text}");
@@ -32,13 +32,13 @@ fn a_loop_of_immediate_transitions_has_markings_and_formulas() {
     ] {
         assert!(words.contains(part), "{part}: {text}");
     }
-    assert!(shown(&["solve", LOOP, "--untimed", "--ctl", "EX there > 0"]).starts_with("exit 0\n"));
+    assert!(shown(&["net", "solve", LOOP, "--untimed", "--ctl", "EX there > 0"]).starts_with("exit 0\n"));
     let found = json(&args);
     assert_eq!((&found["kind"], &found["priorities"]), (&"exploration".into(), &true.into()));
     let formula = &found["formulas"][1];
     assert_eq!(formula["holds"], false);
     assert_eq!(formula["evidence"]["cycle"], serde_json::json!(["go", "back"]));
-    let csv = data(&["solve", LOOP, "--untimed", "--csv", "--ctl", "EX there > 0"]);
+    let csv = data(&["net", "solve", LOOP, "--untimed", "--csv", "--ctl", "EX there > 0"]);
     assert!(csv.contains("formula_holds,EX there > 0,,1,"), "{csv}");
 }
 
@@ -46,9 +46,9 @@ fn a_loop_of_immediate_transitions_has_markings_and_formulas() {
 fn the_page_has_the_verdicts_of_the_untimed_net() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    let text = data(&["solve", LOOP, "--untimed", "--ctl", "EF there > 0", "--json", "--quiet"]);
+    let text = data(&["net", "solve", LOOP, "--untimed", "--ctl", "EF there > 0", "--json", "--quiet"]);
     std::fs::write(at("result.json"), text).unwrap();
-    data(&["report", &at("result.json"), "-o", &at("page.html")]);
+    data(&[&at("result.json"), "--html", &at("page.html")]);
     let page = unwrapped(&text_of(&std::fs::read_to_string(at("page.html")).unwrap()));
     assert!(page.contains("deadlock-free and live. The formula holds."), "{page}");
     assert!(page.contains("go; it leads to there"), "{page}");
@@ -58,11 +58,11 @@ fn the_page_has_the_verdicts_of_the_untimed_net() {
 fn graphs_show_immediate_firings() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-    data(&["solve", LOOP, "--untimed", "--export-dot", &at("g.dot"), "--export-svg", &at("g.svg")]);
+    data(&["net", "solve", LOOP, "--untimed", "--export-dot", &at("g.dot"), "--export-svg", &at("g.svg")]);
     let dot = std::fs::read_to_string(at("g.dot")).unwrap();
     assert!(dot.contains("v0 -> v1 [style=dashed, label=\"go\"];"), "{dot}");
     assert!(std::fs::read_to_string(at("g.svg")).unwrap().contains("without time"));
-    data(&["solve", LOOP, "--untimed", "--ignore-priorities", "--force", "--export-dot", &at("g.dot")]);
+    data(&["net", "solve", LOOP, "--untimed", "--ignore-priorities", "--force", "--export-dot", &at("g.dot")]);
     let dot = std::fs::read_to_string(at("g.dot")).unwrap();
     assert!(dot.contains("s0 -> s1 [label=\"go\"];"), "{dot}");
 }
@@ -70,6 +70,7 @@ fn graphs_show_immediate_firings() {
 #[test]
 fn wrong_formulas_are_reported_together_with_their_columns() {
     let text = shown(&[
+        "net",
         "solve",
         LOOP,
         "--untimed",
@@ -91,28 +92,29 @@ fn wrong_formulas_are_reported_together_with_their_columns() {
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
-    let text = shown(&["solve", LOOP, "--ctl", "EF deadlock"]);
+    let text = shown(&["net", "solve", LOOP, "--ctl", "EF deadlock"]);
     assert!(text.starts_with("exit 2\n") && text.contains("--untimed"), "{text}");
-    let text = shown(&["solve", LOOP, "--untimed", "--steady"]);
+    let text = shown(&["net", "solve", LOOP, "--untimed", "--steady"]);
     assert!(text.starts_with("exit 2\n") && text.contains("cannot be used with"), "{text}");
 }
 
 #[test]
 fn nets_that_cannot_be_explored_are_refused_with_the_reason() {
-    let text = shown(&["solve", "tests/data/cli/explosion.xml", "--untimed", "--ctl", "EF deadlock"]);
+    let text = shown(&["net", "solve", "tests/data/cli/explosion.xml", "--untimed", "--ctl", "EF deadlock"]);
     let words = unwrapped(&text);
     assert!(text.starts_with("exit 5\n"), "{text}");
     for part in ["`heap` can grow forever", "then repeats grow", "formulas were not checked"] {
         assert!(words.contains(part), "{part}: {text}");
     }
     let net = "models/textbook/mm1k.xml";
-    let args = ["solve", net, "--untimed", "--max-states", "2", "--ctl", "EF queue > 0", "--ctl", "AG queue < 5"];
+    let args =
+        ["net", "solve", net, "--untimed", "--max-states", "2", "--ctl", "EF queue > 0", "--ctl", "AG queue < 5"];
     let text = shown(&args);
     let words = unwrapped(&text);
     assert!(text.starts_with("exit 5\n"), "{text}");
     assert!(words.contains("verdict holds") && words.contains("is undecided: markings are missing"), "{text}");
     assert_eq!(json(&args)["formulas"][1]["holds"], Value::Null);
-    let text = shown(&["solve", net, "--untimed", "--ctl", "EF 1 / queue"]);
+    let text = shown(&["net", "solve", net, "--untimed", "--ctl", "EF 1 / queue"]);
     assert!(text.starts_with("exit 3\n") && text.contains("`1 / queue`"), "{text}");
 }
 
@@ -133,7 +135,7 @@ fn an_interrupted_exploration_tells_what_it_found() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("switches.xml");
     std::fs::write(&path, write(&b.build().unwrap(), &WriteOptions::default()).xml).unwrap();
-    let child = tool(&["solve", &path.to_string_lossy(), "--untimed", "--json"])
+    let child = tool(&["net", "solve", &path.to_string_lossy(), "--untimed", "--json"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

@@ -211,7 +211,7 @@ fn a_cut_compressed_file_is_read_up_to_its_cut() {
     assert!(learned.starts_with("exit 0") && learned.contains("ends too early or is damaged"), "{learned}");
     let stub = run(&["stub.tsv.gz"]);
     assert!(stub.starts_with("exit 7") && stub.contains("cannot read `stub.tsv.gz`"), "{stub}");
-    let diagnosed = unwrapped(&show(&tool(&["diagnose", "cut.tsv.gz"]).current_dir(folder.path()).output().unwrap()));
+    let diagnosed = unwrapped(&show(&tool(&["why", "cut.tsv.gz"]).current_dir(folder.path()).output().unwrap()));
     assert!(diagnosed.starts_with("exit 0") && diagnosed.contains("ends too early or is damaged"), "{diagnosed}");
 }
 

@@ -22,7 +22,7 @@ fn page(json: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     std::fs::write(at("result.json"), json).unwrap();
-    data(&["report", &at("result.json"), "-o", &at("page.html")]);
+    data(&[&at("result.json"), "--html", &at("page.html")]);
     std::fs::read_to_string(at("page.html")).unwrap()
 }
 
@@ -30,7 +30,8 @@ fn page(json: &str) -> String {
 /// probability contains 1 in every form, and every form states that the times are those of the faster runs.
 #[test]
 fn a_probability_of_runs_that_were_cut_off_is_a_lower_bound_everywhere() {
-    let args = ["simulate", "models/textbook/forkjoin_retry.xml", "--reps=400", "--max-firings=6", "--method=simulate"];
+    let args =
+        ["net", "simulate", "models/textbook/forkjoin_retry.xml", "--reps=400", "--max-firings=6", "--method=simulate"];
     let with = |more: &[&str]| data(&[&args[..], more].concat());
     let forms = [with(&[]), with(&["--markdown"]), page(&with(&["--json", "--quiet"]))];
     for text in forms.map(|text| words(&text)) {
@@ -120,40 +121,41 @@ fn every_kind_has_every_form() {
     let at = |name: &str| folder.path().join(name).display().to_string();
     let run_of = |name: &str| syscalls.path().join(name).display().to_string();
     std::fs::write(at("history.tsv"), crate::cli_watch::reports(70)).unwrap();
+    let cut = crate::remaining::Log::read(std::path::Path::new("tests/data/trace/sort-64mb.spark.gz")).cut(0.6).text;
+    std::fs::write(at("app.inprogress"), cut).unwrap();
     let axis = "[[axis]]\nkey = \"job.reduces\"\nvalues = [20, 80]\n";
     std::fs::write(at("sweep.toml"), format!("[sweep]\nreplications = 20\n{axis}")).unwrap();
     let (net, log) = ("models/textbook/mm1k.xml", "tests/data/trace/sort-32mb.spark.gz");
     data(&["fit", log, "-o", &at("stages.toml")]);
-    let results: [&[&str]; 29] = [
-        &["check", net],
-        &["devices"],
-        &["simulate", net, "--horizon=5", "--reps=50", "--tokens", "--method=simulate"],
-        &["simulate", net, "--steady", "--tokens", "--method=exact"],
-        &["solve", net],
-        &["solve", net, "--untimed", "--ctl", "AG EF (#(queue) > 0)"],
-        &["query", net, "S=? [ #(queue) = 0 ]"],
-        &["rare", net, "--until=#(queue) >= 4", "--within=5", "--effort=50"],
-        &["structure", net],
+    let results: [&[&str]; 28] = [
+        &["net", "check", net],
+        &["tool", "devices"],
+        &["net", "simulate", net, "--horizon=5", "--reps=50", "--tokens", "--method=simulate"],
+        &["net", "simulate", net, "--steady", "--tokens", "--method=exact"],
+        &["net", "solve", net],
+        &["net", "solve", net, "--untimed", "--ctl", "AG EF (#(queue) > 0)"],
+        &["net", "query", net, "S=? [ #(queue) = 0 ]"],
+        &["net", "rare", net, "--until=#(queue) >= 4", "--within=5", "--effort=50"],
+        &["net", "structure", net],
         &["estimate", "models/mapreduce/all-at-once.toml", "--method=exact"],
         &["estimate", &at("stages.toml"), "--reps=50"],
         &["estimate", &at("stages.toml"), "--reps=50", "--executors=1..3", "--deadline=20min"],
         &["whatif", "--reps=3"],
         &["whatif", "tests/data/trace/speculation.spark.gz", "--reps=5"],
-        &["detectors"],
-        &["detectors", "--on", "tests/data/trace/speculation.spark.gz"],
+        &["tool", "detectors"],
+        &["tool", "detectors", "--on", "tests/data/trace/speculation.spark.gz"],
         &["sweep", &at("sweep.toml")],
         &["sensitivity", "models/tutorial/knobs.toml", "--reps=50"],
         &["optimize", "models/mapreduce/deadline.toml"],
-        &["remaining", log],
-        &["trace", log],
-        &["diagnose", log],
-        &["compare", log, "tests/data/trace/sort-64mb.spark.gz"],
+        &["estimate", &at("app.inprogress")],
+        &["why", log],
+        &["why", log, "tests/data/trace/sort-64mb.spark.gz"],
         &["fit", log],
         &["fit", "tests/data/trace/plain-unions.jhist", "tests/data/trace/count_conf.xml"],
         &["watch", "--learn", &at("history.tsv")],
-        &["syscalls", "diagnose", &run_of("slow"), "-p", &run_of("usual.json")],
-        &["bench", "--seconds=20ms"],
-        &["simulate", net, "--horizon=5", "--method=exact", "--at=2:#(queue)"],
+        &["why", &run_of("slow"), "--method=improved", "--profile", &run_of("usual.json")],
+        &["tool", "bench", "--seconds=20ms"],
+        &["net", "simulate", net, "--horizon=5", "--method=exact", "--at=2:#(queue)"],
     ];
     let mut seen = BTreeSet::new();
     for args in results {
@@ -163,12 +165,7 @@ fn every_kind_has_every_form() {
         let document = found.document();
         let value: serde_json::Value = serde_json::from_str(&json).unwrap();
         seen.insert(found.kind());
-        // the attempts of a log, which the CSV of `trace` lists, are not part of the result
-        let csv = match found.kind() {
-            "trace" => Some(data(&[args, &["--csv"]].concat())),
-            _ => document_csv(&document, CsvText::AsIs),
-        };
-        intervals_hold_their_values(&csv.unwrap());
+        intervals_hold_their_values(&document_csv(&document, CsvText::AsIs).unwrap());
         assert!(!document_text(&document, &Look::default()).is_empty());
         let marked = markdown(&document, &Look::default());
         assert!(marked.starts_with("## "));

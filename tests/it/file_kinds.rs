@@ -26,6 +26,6 @@ fn a_command_says_what_a_file_of_another_kind_is() {
         samples.starts_with("exit 4") && samples.contains("is samples of sysstat, which `tailspn fit`"),
         "{samples}"
     );
-    let log = unbroken(&shown(&["simulate", "tests/data/trace/sort-32mb.spark.gz"]));
-    assert!(log.contains("is a Spark event log, which `tailspn simulate` does not accept"), "{log}");
+    let log = unbroken(&shown(&["net", "simulate", "tests/data/trace/sort-32mb.spark.gz"]));
+    assert!(log.contains("is a Spark event log, which `tailspn net simulate` does not accept"), "{log}");
 }

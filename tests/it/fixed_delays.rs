@@ -1,4 +1,4 @@
-//! Nets with fixed delays: one answer of `solve`, `query` and `simulate`.
+//! Nets with fixed delays: one answer of `net solve`, `net query` and `net simulate`.
 
 use tailspn::formats::pipe::{WriteOptions, write};
 use tailspn::net::{Delay, Law, Memory, NetBuilder, Servers, Timing};
@@ -40,14 +40,14 @@ fn a_timeout_has_its_closed_form_and_its_simulation() {
     let survives = f64::exp(-1.5);
 
     let question = ["--until", "#(paused)", "--avoid", "#(broken)"];
-    let found = json(&[&["solve", &net][..], &question, &["--within", "3"]].concat());
+    let found = json(&[&["net", "solve", &net][..], &question, &["--within", "3"]].concat());
     assert_eq!(found["method"]["used"], "fixed-delays");
     assert!((number(&found, "/within/probability") - survives).abs() < 1e-13, "{found}");
     assert!(number(&found, "/within/error") < 1e-12 && number(&found, "/method/grid_step_s") <= 3.0);
-    let early = json(&[&["solve", &net][..], &question, &["--within", "2.99"]].concat());
+    let early = json(&[&["net", "solve", &net][..], &question, &["--within", "2.99"]].concat());
     assert!(number(&early, "/within/probability").abs() < 1e-13);
 
-    let found = json(&["solve", &net, "--until", "#(paused) + #(broken)", "--at", "1,3"]);
+    let found = json(&["net", "solve", &net, "--until", "#(paused) + #(broken)", "--at", "1,3"]);
     let mean = (1.0 - survives) / 0.5;
     assert!((number(&found, "/passage/mean_s") - mean).abs() < 1e-12);
     assert!((number(&found, "/passage/cdf/0/probability") - (1.0 - f64::exp(-0.5))).abs() < 1e-12);
@@ -60,15 +60,15 @@ fn a_timeout_has_its_closed_form_and_its_simulation() {
         ("R=? [ F #(works) = 0 ]", mean),
         ("S=? [ #(works) = 1 ]", mean / (mean + 1.0)),
     ] {
-        assert!((number(&json(&["query", &net, text]), "/queries/0/value") - value).abs() < 1e-11, "{text}");
+        assert!((number(&json(&["net", "query", &net, text]), "/queries/0/value") - value).abs() < 1e-11, "{text}");
     }
 
     // by 40,000 replications, within five standard errors
-    let exact = number(&json(&["query", &net, "R{#(works)}=? [ I=7.5 ]"]), "/queries/0/value");
-    let at = json(&["solve", &net, "--at", "7.5"]);
+    let exact = number(&json(&["net", "query", &net, "R{#(works)}=? [ I=7.5 ]"]), "/queries/0/value");
+    let at = json(&["net", "solve", &net, "--at", "7.5"]);
     assert!((number(&at, "/at/0/tokens/0/value") - exact).abs() < 1e-12 && number(&at, "/at/0/error") < 1e-11);
-    let run = json(&["simulate", &net, "--reps", "40000", "--until", "#(paused)", "--within", "5"]);
-    let exact = number(&json(&["solve", &net, "--until", "#(paused)", "--within", "5"]), "/within/probability");
+    let run = json(&["net", "simulate", &net, "--reps", "40000", "--until", "#(paused)", "--within", "5"]);
+    let exact = number(&json(&["net", "solve", &net, "--until", "#(paused)", "--within", "5"]), "/within/probability");
     let error = (exact * (1.0 - exact) / 40_000.0).sqrt();
     assert!(
         (0.1..0.9).contains(&exact) && (number(&run, "/goal_probability/value") - exact).abs() <= 5.0 * error,
@@ -83,7 +83,7 @@ fn a_quantile_within_rounding_of_the_probability_of_the_goal_is_left_out() {
     let folder = tempfile::tempdir().unwrap();
     let net = folder.path().join("machine.xml").display().to_string();
     machine(&net, Law::Deterministic { delay: 2.0 * std::f64::consts::LN_2 * (1.0 - 1e-14) }, Memory::Enabling);
-    let found = json(&["solve", &net, "--until", "#(paused)", "--avoid", "#(broken)"]);
+    let found = json(&["net", "solve", &net, "--until", "#(paused)", "--avoid", "#(broken)"]);
     let above = number(&found, "/passage/probability") - 0.5;
     assert!(0.0 < above && above < 1e-13, "{above}");
     let asked = |of: &str| found["passage"][of].as_array().unwrap().len();
@@ -96,7 +96,7 @@ fn unsupported_questions_are_refused_with_the_reason() {
     let net = folder.path().join("machine.xml").display().to_string();
     let refused = |law: Law, memory, args: &[&str]| {
         machine(&net, law, memory);
-        shown(&[&["solve", &net][..], args].concat())
+        shown(&[&["net", "solve", &net][..], args].concat())
     };
     let fixed = || Law::Deterministic { delay: 3.0 };
     let until = ["--until", "#(paused)", "--within"];

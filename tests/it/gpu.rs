@@ -7,7 +7,7 @@ use crate::cli::{assert_shown, data, show, shown, tool, unwrapped};
 
 /// Name of an adapter that works: `$TAILSPN_ADAPTER`, otherwise the best.
 pub(crate) fn adapter() -> String {
-    let found: Value = serde_json::from_str(&data(&["devices", "--json"])).unwrap();
+    let found: Value = serde_json::from_str(&data(&["tool", "devices", "--json"])).unwrap();
     let wanted = std::env::var("TAILSPN_ADAPTER").unwrap_or_default().to_lowercase();
     let adapters = found["adapters"].as_array().unwrap();
     let usable = adapters.iter().filter(|adapter| adapter["usable"] == true);
@@ -27,8 +27,8 @@ fn shown_without_drivers(args: &[&str]) -> String {
 
 #[test]
 fn help_of_devices_and_bench() {
-    assert_shown!(data(&["devices", "--help"]));
-    assert_shown!(data(&["bench", "--help"]));
+    assert_shown!(data(&["tool", "devices", "--help"]));
+    assert_shown!(data(&["tool", "bench", "--help"]));
 }
 
 #[test]
@@ -105,7 +105,8 @@ fn a_sweep_of_jobs_without_a_net_needs_the_cpu() {
 #[test]
 fn a_run_on_a_gpu_reports_its_device() {
     let name = adapter();
-    let args = ["simulate", "models/textbook/small_job.xml", "--backend=gpu", "--adapter", &name, "--reps=20000"];
+    let args =
+        ["net", "simulate", "models/textbook/small_job.xml", "--backend=gpu", "--adapter", &name, "--reps=20000"];
     assert_shown!(data(&args).replace(&name, "[adapter]"));
     let json: Value = serde_json::from_str(&data(&[&args[..], &["--json"]].concat())).unwrap();
     let from = &json["provenance"];
@@ -117,7 +118,7 @@ fn a_run_on_a_gpu_reports_its_device() {
 
 #[test]
 fn the_cpu_says_why_it_was_taken() {
-    let args = ["simulate", "models/textbook/small_job.xml", "--json"];
+    let args = ["net", "simulate", "models/textbook/small_job.xml", "--json"];
     for (backend, reason) in [("auto", "the run is short"), ("cpu", "as requested")] {
         let json: Value = serde_json::from_str(&data(&[&args[..], &["--backend", backend]].concat())).unwrap();
         let from = &json["provenance"];
@@ -128,8 +129,8 @@ fn the_cpu_says_why_it_was_taken() {
 
 #[test]
 fn without_a_driver_a_required_card_is_missed() {
-    assert_shown!(shown_without_drivers(&["simulate", "models/textbook/small_job.xml", "--backend=gpu"]));
-    assert_shown!(shown_without_drivers(&["devices"]));
+    assert_shown!(shown_without_drivers(&["net", "simulate", "models/textbook/small_job.xml", "--backend=gpu"]));
+    assert_shown!(shown_without_drivers(&["tool", "devices"]));
 }
 
 #[test]
@@ -147,17 +148,17 @@ fn an_unknown_adapter_is_refused_with_the_known_ones() {
 #[test]
 fn steady_state_runs_refuse_the_gpu() {
     assert_shown!(show(
-        &tool(&["simulate", "models/textbook/mm1k.xml", "--steady", "--backend=gpu"]).output().unwrap()
+        &tool(&["net", "simulate", "models/textbook/mm1k.xml", "--steady", "--backend=gpu"]).output().unwrap()
     ));
 }
 
 #[test]
 fn devices_are_listed() {
     let name = adapter();
-    let listed = data(&["devices"]);
+    let listed = data(&["tool", "devices"]);
     let flat = listed.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains(&name) && flat.contains("passed") && flat.contains("`auto` uses "), "{listed}");
-    let json: Value = serde_json::from_str(&data(&["devices", "--json"])).unwrap();
+    let json: Value = serde_json::from_str(&data(&["tool", "devices", "--json"])).unwrap();
     let adapters = json["adapters"].as_array().unwrap();
     let hardware = adapters.iter().find(|adapter| adapter["kind"] != "software").map(|adapter| &adapter["name"]);
     assert_eq!(&json["auto"], hardware.unwrap_or(&Value::Null), "{json}");
@@ -166,7 +167,7 @@ fn devices_are_listed() {
 #[test]
 fn a_benchmark_measures_cpu_and_gpu() {
     let name = adapter();
-    let args = ["bench", "--seconds=500ms", "--json", "--adapter", &name, "--lanes-ghz=1000"];
+    let args = ["tool", "bench", "--seconds=500ms", "--json", "--adapter", &name, "--lanes-ghz=1000"];
     let json: Value = serde_json::from_str(&data(&args)).unwrap();
     assert_eq!(json["adapter"]["name"], name.as_str());
     let nets = json["nets"].as_array().unwrap();
@@ -190,7 +191,7 @@ fn a_benchmark_measures_cpu_and_gpu() {
 
 #[test]
 fn a_benchmark_without_a_card_says_so() {
-    let shown = shown_without_drivers(&["bench", "--seconds=20ms"]);
+    let shown = shown_without_drivers(&["tool", "bench", "--seconds=20ms"]);
     assert!(
         shown.starts_with("exit 0")
             && shown.split_whitespace().collect::<Vec<_>>().join(" ").contains("GPU none: no graphics adapter found"),
@@ -198,5 +199,5 @@ fn a_benchmark_without_a_card_says_so() {
     );
     assert!(shown.lines().any(|line| line.starts_with("  job 160/40 ") && line.contains(" CPU ")), "{shown}");
     assert!(!shown.lines().any(|line| line.starts_with("  job") && line.contains(" GPU ")), "{shown}");
-    assert!(shown_without_drivers(&["bench", "--backend=gpu"]).starts_with("exit 6"));
+    assert!(shown_without_drivers(&["tool", "bench", "--backend=gpu"]).starts_with("exit 6"));
 }

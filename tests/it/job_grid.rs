@@ -1,4 +1,4 @@
-//! Job times on the grid of `solve`, compared with the closed form of `mapreduce`.
+//! Job times on the grid of `net solve`, compared with the closed form of `mapreduce`.
 
 use tailspn::compile::{Program, compile};
 use tailspn::estimate::Measured;

@@ -42,6 +42,8 @@ mod cli_report;
 #[cfg(feature = "cli")]
 mod cli_sensitivity;
 #[cfg(feature = "cli")]
+mod cli_show;
+#[cfg(feature = "cli")]
 mod cli_solve;
 #[cfg(feature = "cli")]
 mod cli_solve_folded;

@@ -225,7 +225,7 @@ fn copies_of_tasks_with_more_output_are_no_advice() {
 #[test]
 fn resource_profiles_give_the_slots() {
     let log = "tests/data/jobs3/profile-two-cpus.log.gz";
-    assert_eq!(json(&["trace", log, "--json"])["applications"][0]["slots"], 2);
+    assert_eq!(json(&["why", log, "--json"])["run"]["applications"][0]["slots"], 2);
     let fitted = json(&["fit", log, "--input-size=1GB", "--json"]);
     assert_eq!((number(&fitted, "/runs/0/slots"), fitted["own_run"]["verdict"].as_str()), (2.0, Some("reproduced")));
     assert!((number(&fitted, "/runs/0/model_s") - 4.0).abs() < 0.2, "{fitted}");
@@ -234,8 +234,8 @@ fn resource_profiles_give_the_slots() {
 /// Two jobs with three stages, six tasks and 3.01 s, as in the same log without the text.
 #[test]
 fn a_storage_level_may_be_a_text() {
-    let found = json(&["trace", "tests/data/jobs3/storage-level-as-text.log.gz", "--json"]);
-    let rows = |key: &str| found[key].as_array().unwrap().clone();
+    let found = json(&["why", "tests/data/jobs3/storage-level-as-text.log.gz", "--json"]);
+    let rows = |key: &str| found["run"][key].as_array().unwrap().clone();
     let tasks: f64 = rows("stages").iter().map(|stage| number(stage, "/tasks_done")).sum();
     let counts = [rows("jobs").len(), rows("stages").len(), tasks as usize];
     assert_eq!(counts, [2, 3, 6], "{found}");
@@ -246,13 +246,13 @@ fn a_storage_level_may_be_a_text() {
 #[test]
 fn remaining_times_of_stages_with_equal_names_are_predicted() {
     for (log, left_s) in [("remaining-pyspark-names", 120.0), ("remaining-repartition", 241.0)] {
-        let found = json(&["remaining", &format!("tests/data/jobs3/{log}.log.gz"), "--json"]);
+        let found = json(&["estimate", &format!("tests/data/jobs3/{log}.log.gz"), "--json"]);
         let [low, high] = [number(&found, "/prediction_s/0"), number(&found, "/prediction_s/1")];
         assert!(low <= left_s && left_s <= high, "{log}: {low} to {high}");
     }
-    let repartition = json(&["remaining", "tests/data/jobs3/remaining-repartition.log.gz", "--json"]);
+    let repartition = json(&["estimate", "tests/data/jobs3/remaining-repartition.log.gz", "--json"]);
     assert!((100.0..400.0).contains(&number(&repartition, "/median_s")), "{repartition}");
-    let names = json(&["remaining", "tests/data/jobs3/remaining-pyspark-names.log.gz", "--json"]);
+    let names = json(&["estimate", "tests/data/jobs3/remaining-pyspark-names.log.gz", "--json"]);
     assert!(number(&names, "/prediction_s/1") < 400.0, "{names}");
 }
 
@@ -331,7 +331,7 @@ fn the_rest_of_a_run_is_widened_by_the_factor_of_the_misfit() {
         std::process::Command::new("gzip").args(["-dc", log]).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
     let lines: Vec<&str> = std::str::from_utf8(&output.stdout).unwrap().lines().collect();
     std::fs::write(&cut, lines[..lines.len() / 2].join("\n") + "\n").unwrap();
-    let rest = |plan: &str| json(&["remaining", &cut, "--plan", plan, "--json"]);
+    let rest = |plan: &str| json(&["estimate", &cut, plan, "--json"]);
     let (right, missed) = (rest(&file), rest(&wrong));
     assert_eq!(
         (&right["own_run"]["verdict"], &missed["own_run"]["verdict"]),

@@ -195,10 +195,10 @@ fn a_misspelt_key_does_not_fit() {
 
 #[test]
 fn the_tool_prints_the_schemas() {
-    let list = data(&["schema"]);
+    let list = data(&["tool", "schema"]);
     for schema in PLAN_SCHEMAS.iter().chain(RESULT_SCHEMAS).chain(&LINE_SCHEMAS) {
         assert!(list.contains(schema.name), "{list}");
-        assert_eq!(serde_json::from_str::<Value>(&data(&["schema", schema.name])).unwrap(), schema.schema());
+        assert_eq!(serde_json::from_str::<Value>(&data(&["tool", "schema", schema.name])).unwrap(), schema.schema());
     }
 }
 
@@ -229,39 +229,40 @@ fn a_result_of_each_kind_fits_until_it_is_damaged() {
     let study = "[sweep]\nreplications = 50\n[[axis]]\nkey = \"job.reduces\"\nvalues = [20, 40]\n";
     std::fs::write(at("sweep.toml"), study).unwrap();
     std::fs::write(at("optimize.toml"), format!("[optimize]\ndeadline_s = 1000\n{study}")).unwrap();
+    let cut = crate::remaining::Log::read(std::path::Path::new(larger)).cut(0.6).text;
+    std::fs::write(at("app.inprogress"), cut).unwrap();
     std::fs::write(at("reports.tsv"), crate::cli_watch::reports(30)).unwrap();
-    let commands: [&[&str]; 27] = [
+    let commands: [&[&str]; 26] = [
         &["estimate", "models/mapreduce/all-at-once.toml", "--reps=100"],
         &["estimate", &at("stages.toml"), "--reps=50"],
         &["estimate", &at("stages.toml"), "--executors=1,2", "--deadline=1h", "--price=1USD/core-hour"],
-        &["simulate", net, "--reps=300", "--method=simulate"],
-        &["simulate", queue, "--steady", "--steady-firings=2e4", "--throughput", "--tokens"],
-        &["solve", net, "--until=#(a2) > 0", "--at=2"],
-        &["solve", queue, "--untimed"],
-        &["query", queue, "P=? [ F<=0.5 #(queue) >= 5 ]"],
-        &["rare", queue, "--until=#(queue) >= 5", "--within=0.5"],
-        &["structure", net],
-        &["check", net, "--pipe", "--against", queue],
-        &["devices"],
-        &["bench", "--seconds=20ms", "--backend=cpu"],
+        &["net", "simulate", net, "--reps=300", "--method=simulate"],
+        &["net", "simulate", queue, "--steady", "--steady-firings=2e4", "--throughput", "--tokens"],
+        &["net", "solve", net, "--until=#(a2) > 0", "--at=2"],
+        &["net", "solve", queue, "--untimed"],
+        &["net", "query", queue, "P=? [ F<=0.5 #(queue) >= 5 ]"],
+        &["net", "rare", queue, "--until=#(queue) >= 5", "--within=0.5"],
+        &["net", "structure", net],
+        &["net", "check", net, "--pipe", "--against", queue],
+        &["tool", "devices"],
+        &["tool", "bench", "--seconds=20ms", "--backend=cpu"],
         &["sweep", &at("sweep.toml")],
         &["sensitivity", &at("sweep.toml"), "--method=each"],
         &["optimize", &at("optimize.toml")],
         &["whatif", "--reps=3"],
         &["whatif", small, "--reps=3"],
-        &["detectors"],
-        &["detectors", "--on", "tests/data/trace/speculation.spark.gz"],
+        &["tool", "detectors"],
+        &["tool", "detectors", "--on", "tests/data/trace/speculation.spark.gz"],
         &["fit", "tests/data/trace/plain-unions.jhist", "tests/data/trace/count_conf.xml"],
-        &["remaining", larger, "--plan", &at("stages.toml"), "--reps=50"],
-        &["trace", small],
-        &["diagnose", "tests/data/diagnose/job"],
-        &["compare", small, larger],
+        &["estimate", &at("app.inprogress"), &at("stages.toml"), "--reps=50"],
+        &["why", "tests/data/diagnose/job"],
+        &["why", small, larger],
         &["fit", small, larger],
         &["watch", "--learn", &at("reports.tsv")],
     ];
     let mut texts: Vec<String> = commands.iter().map(|args| data(&[*args, &["--json", "--quiet"]].concat())).collect();
     let runs = crate::cli_syscalls::prepared();
-    let args = ["syscalls", "diagnose", "slow", "-p", "usual.json", "--json", "--quiet"];
+    let args = ["why", "slow", "--method=improved", "--profile", "usual.json", "--json", "--quiet"];
     let output = tool(&args).current_dir(runs.path()).output().unwrap();
     texts.push(String::from_utf8(output.stdout).unwrap());
     let mut kinds = Vec::new();

@@ -560,7 +560,7 @@ fn a_recorded_run_is_a_replication_of_the_simulator() {
             assert_eq!(marking, after);
         }
         assert_eq!(run["view"]["marking"], json!(marking));
-        let mut args = vec!["simulate", path, "--no-fold", "--reps", "1", "--seed", "9", "--json"];
+        let mut args = vec!["net", "simulate", path, "--no-fold", "--reps", "1", "--seed", "9", "--json"];
         args.extend(until.iter().flat_map(|until| ["--until", until]));
         let simulated = printed(&args);
         assert_eq!(run["end_s"], simulated["passage_time"]["mean"]["value"]);

@@ -254,7 +254,7 @@ fn a_growing_log_has_a_time_left() {
     let size = asked(&server, "/log/size");
     let left = server.found("/log/left", &json!({ "plan": null }));
     assert_eq!(left["is_final"], false);
-    let expected = printed(&["remaining", &path, "--json"]);
+    let expected = printed(&["estimate", &path, "--json"]);
     assert!(expected["median_s"].as_f64().unwrap() > 0.0 && expected["prediction_s"][1].is_number());
     assert_eq!(left["result"], expected);
     assert_eq!(asked(&server, "/log/size"), size);
@@ -263,7 +263,7 @@ fn a_growing_log_has_a_time_left() {
     let plan = data(&["fit", LOG, "-o", "-"]);
     let (_folder, plan_path) = file("plan.toml", &plan);
     let left = server.found("/log/left", &json!({ "plan": plan }));
-    assert_eq!(left["result"], printed(&["remaining", &path, "--plan", &plan_path, "--json"]));
+    assert_eq!(left["result"], printed(&["estimate", &path, &plan_path, "--json"]));
     assert!(left["note"].is_null() && left["result"]["basis"] == "plan" && expected["basis"] != "plan", "{left}");
     let left = server.found("/log/left", &json!({ "plan": STAGES }));
     assert_eq!(left["result"], expected);

@@ -131,7 +131,7 @@ fn a_recorded_run_is_played_and_searched() {
     page.click("//button[text()='Play']");
     page.wait("document.querySelector('.status').textContent.includes('dead')");
     let firings = page.script("return Number(document.querySelector('input[type=range]').value)").as_u64().unwrap();
-    let simulated = printed(&["simulate", path, "--no-fold", "--reps", "1", "--seed", "9", "--json"]);
+    let simulated = printed(&["net", "simulate", path, "--no-fold", "--reps", "1", "--seed", "9", "--json"]);
     let time = simulated["passage_time"]["mean"]["value"].as_f64().unwrap();
     let status = page.script("return document.querySelector('.status').textContent");
     let shown = status.as_str().unwrap().split("model time ").nth(1).unwrap().split(' ').next().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! `answer` in the library: the results of the command `simulate`, without a command line.
+//! `answer` in the library: the results of the command `net simulate`, without a command line.
 
 use serde_json::Value;
 use tailspn::ask::RunSettings;
@@ -72,7 +72,7 @@ fn the_command_prints_the_result_of_the_library() {
             AnswerBy::Exact => ("exact", &[]),
         };
         let reps = if question.steady { &[] } else { reps };
-        let method = ["simulate", &path, "--json", "--seed=3", "--method", method];
+        let method = ["net", "simulate", &path, "--json", "--seed=3", "--method", method];
         let printed = data(&[&method[..], args, reps].concat());
         assert_eq!(
             timeless(json(&report)),

@@ -1,4 +1,4 @@
-//! `solve_net` and its neighbours in the library: the results of the commands `solve` and `query`, without a command line.
+//! `solve_net` and its neighbours in the library: the results of the commands `net solve` and `net query`, without a command line.
 
 use tailspn::answer::{AnswerError, RouteMethod};
 use tailspn::ask::RunSettings;
@@ -76,7 +76,7 @@ fn the_command_prints_the_result_of_the_library() {
     ];
     for (question, options) in cases {
         let report = solved(&net, &question, &SolveSettings::default()).unwrap();
-        let text = data(&[&["solve", &path, "--json"][..], &options].concat());
+        let text = data(&[&["net", "solve", &path, "--json"][..], &options].concat());
         let printed: SolveReport = serde_json::from_str(&text).unwrap();
         let without_clock = |mut report: SolveReport| {
             report.state_space.iter_mut().for_each(|row| row.wall_s = 0.0);

@@ -1,4 +1,4 @@
-//! Spark on GPUs: a made log whose waits are known, through `trace`, `diagnose`, `fit` and `estimate`; and the log with GPU measures that there is.
+//! Spark on GPUs: a made log whose waits are known, through `why`, `fit` and `estimate`; and the log with GPU measures that there is.
 
 use serde_json::{Value, json};
 use tailspn::stages::{GpuTask, GpuTimes, share_gpus};
@@ -97,17 +97,16 @@ fn json_of(args: &[&str]) -> Value {
 fn waits_for_gpu_permits_are_read_and_predicted() {
     let (_folder, log) = log();
     let wait_s: f64 = ended(2).iter().flatten().map(|times| times.wait_s).sum();
-    let trace = json_of(&["trace", &log, "--json", "--quiet"]);
-    let gpu = &trace["stages"][0]["gpu"];
+    let trace = json_of(&["why", &log, "--json", "--quiet"]);
+    let gpu = &trace["run"]["stages"][0]["gpu"];
     let number = |key: &str| gpu[key].as_f64().unwrap();
     assert!((number("wait_s") - wait_s).abs() < 0.1 && wait_s > 100.0, "{gpu} {wait_s}");
     assert!((number("predicted_wait_s") / wait_s - 1.0).abs() < 0.03, "{gpu} {wait_s}");
     assert_eq!((gpu["permits"].as_u64(), gpu["retries"].as_u64()), (Some(2), None));
-    let found = json_of(&["diagnose", &log, "--json", "--quiet"]);
-    assert_eq!(found["advice"][0]["cause"], "gpu-wait", "{}", found["advice"]);
+    assert_eq!(trace["advice"][0]["cause"], "gpu-wait", "{}", trace["advice"]);
     // a log without GPUs says nothing of them
-    let without = json_of(&["trace", "tests/data/trace/sort-32mb.spark.gz", "--json", "--quiet"]);
-    assert!(without["stages"].as_array().unwrap().iter().all(|stage| stage.get("gpu").is_none()));
+    let without = json_of(&["why", "tests/data/trace/sort-32mb.spark.gz", "--json", "--quiet"]);
+    assert!(without["run"]["stages"].as_array().unwrap().iter().all(|stage| stage.get("gpu").is_none()));
 }
 
 /// Fitted without the waits, simulated with them: the job as it was, and with more permits, GPUs and fewer cores.
@@ -142,8 +141,8 @@ fn job_times_with_other_gpu_permits_are_predicted() {
 #[test]
 fn a_log_with_measures_of_gpus_is_compared_with_its_prediction() {
     let Some(folder) = shared("data/logs/spark-event-logs/spark-rapids-tools/spark-events-profiling") else { return };
-    let trace = json_of(&["trace", folder.join("gpu_oom_eventlog.zstd").to_str().unwrap(), "--json", "--quiet"]);
-    let stages = trace["stages"].as_array().unwrap();
+    let trace = json_of(&["why", folder.join("gpu_oom_eventlog.zstd").to_str().unwrap(), "--json", "--quiet"]);
+    let stages = trace["run"]["stages"].as_array().unwrap();
     let gpus: Vec<_> = stages.iter().filter_map(|stage| Some((stage["number"].as_u64()?, stage.get("gpu")?))).collect();
     assert_eq!(gpus.iter().map(|gpu| gpu.0).collect::<Vec<_>>(), [31, 34, 35]);
     for (number, gpu) in gpus {

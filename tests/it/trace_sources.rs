@@ -289,11 +289,14 @@ fn stderr(command: &mut Command) -> (i32, String) {
 
 #[test]
 fn standard_input_is_read_as_a_stream() {
-    let output = tailspn(&["trace", "-", "--json"]).write_stdin(gz(SPARK.as_bytes())).output().unwrap();
+    let output = tailspn(&["why", "-", "--json"]).write_stdin(gz(SPARK.as_bytes())).output().unwrap();
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!((&report["events"], &report["files"][0]), (&serde_json::json!(28), &"standard input".into()));
+    assert_eq!(
+        (&report["run"]["events"], &report["run"]["files"][0]),
+        (&serde_json::json!(28), &"standard input".into())
+    );
     let archive = zip(&[("app-1", SPARK.as_bytes())], Stored::Deflated);
-    let (code, text) = stderr(tailspn(&["trace", "-"]).write_stdin(archive));
+    let (code, text) = stderr(tailspn(&["why", "-"]).write_stdin(archive));
     assert_eq!(code, 4);
     assert!(
         text.contains("`standard input` is a zip archive") && text.contains("save the zip archive as a file"),
@@ -306,24 +309,26 @@ fn standard_input_is_read_as_a_stream() {
 fn commands_take_applications_of_folders_and_archives() {
     let folder = server_folder();
     let path = folder.path().to_str().unwrap();
-    for command in ["trace", "diagnose", "whatif", "remaining"] {
+    for command in ["why", "whatif"] {
         let (code, text) = stderr(&mut tailspn(&[command, path]));
         assert!(code == 4 && text.contains("holds 3 logs") && text.contains("--app ID"), "{command}: {text}");
         let (code, text) = stderr(&mut tailspn(&[command, path, "--app", "app-4"]));
         assert!(code == 4 && text.contains("does not contain the application `app-4`"), "{command}: {text}");
     }
-    tailspn(&["trace", path, "--app", "app-2"]).assert().success();
+    tailspn(&["why", path, "--app", "app-2"]).assert().success();
     // the reader takes the log; that the small log has no data is what `fit` says of it
     let (_, of_one) = stderr(&mut tailspn(&["fit", path, "--app", "app-2"]));
     let (_, of_file) = stderr(&mut tailspn(&["fit", &format!("{path}/app-2.gz")]));
     assert_eq!(of_one, of_file);
-    let all = tailspn(&["compare", path, "--to", path, "--json"]).output().unwrap();
+    let all = tailspn(&["why", path, "--against", path, "--json"]).output().unwrap();
     let report: serde_json::Value = serde_json::from_slice(&all.stdout).unwrap();
     assert_eq!(report["sides"][0]["files"].as_array().unwrap().len(), 3);
-    for command in ["simulate", "check", "sweep", "report"] {
-        let (_, text) = stderr(&mut tailspn(&[command, path]));
-        let (_, of_zip) = stderr(&mut tailspn(&[command, server_zip(Stored::Deflated).1.to_str().unwrap()]));
-        assert!(command == "report" || text.contains("a folder with a Spark event log"), "{command}: {text}");
+    let kept = server_zip(Stored::Deflated);
+    let zipped = kept.1.to_str().unwrap();
+    for command in [&["net", "simulate"][..], &["net", "check"], &["sweep"]] {
+        let (_, text) = stderr(&mut tailspn(&[command, &[path]].concat()));
+        let (_, of_zip) = stderr(&mut tailspn(&[command, &[zipped]].concat()));
+        assert!(text.contains("a folder with a Spark event log"), "{command:?}: {text}");
         assert!(!of_zip.is_empty());
     }
 }

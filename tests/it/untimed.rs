@@ -567,7 +567,7 @@ fn load(path: &Path) -> Net {
     read(&bytes, &ReadOptions::default()).unwrap_or_else(|e| panic!("{}: {e}", path.display())).net
 }
 
-/// Nets that `solve` refuses, since their immediate transitions fire forever: two of PIPE's own examples and others. The counts are
+/// Nets that `net solve` refuses, since their immediate transitions fire forever: two of PIPE's own examples and others. The counts are
 /// those of a short program in Python that shares nothing with the tool.
 #[test]
 fn collected_nets_with_immediate_loops_have_their_known_markings() {

@@ -1,4 +1,4 @@
-//! `whatif` and `detectors` as a person sees them.
+//! `whatif` and `tool detectors` as a person sees them.
 
 use tailspn::fit::replay;
 use tailspn::trace::{Attempt, JobTrace, Metric, ReadOptions, read};
@@ -14,8 +14,8 @@ fn help_of_whatif() {
 
 #[test]
 fn lists_detectors() {
-    assert_shown!(shown(&["detectors"]));
-    assert_shown!(shown(&["detectors", "--json"]));
+    assert_shown!(shown(&["tool", "detectors"]));
+    assert_shown!(shown(&["tool", "detectors", "--json"]));
 }
 
 #[test]

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares `tailspn solve` with the reference values of the Quantitative Verification Benchmark Set.
+"""Compares `tailspn net solve` with the reference values of the Quantitative Verification Benchmark Set.
 
     compare.py run PATH/TO/tailspn PATH/TO/qcomp [--model NAME]... [--least STATES] [--most STATES] [--seconds LIMIT] >> ROWS
     compare.py table ROWS

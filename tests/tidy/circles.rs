@@ -6,7 +6,7 @@ use crate::{Source, code, module_folder, without_tests};
 
 /// Files of one crate, by the path of their module.
 pub(crate) struct Crate<'s> {
-    /// The file of each module, such as `["diagnose", "causes"]`, and what it imports.
+    /// The file of each module, such as `["why", "causes"]`, and what it imports.
     modules: BTreeMap<Vec<String>, Module<'s>>,
 }
 

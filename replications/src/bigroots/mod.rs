@@ -8,7 +8,7 @@
 //! | question | file |
 //! |---|---|
 //! | the cluster, the tasks and the hogs | `plan`: [`GeneratorPlan`], [`table_iv`], [`Anomaly`] |
-//! | how tasks and hogs share a resource, and when each of them ends | `simulate` |
+//! | how tasks and hogs share a resource, and when each of them ends | `net simulate` |
 //! | hundreds of jobs: ROC curves, edge detection on and off | `experiment` |
 //! | the method that the paper compares with | [`PearsonRules`] (equation 8) |
 //! | how good a method is | [`Confusion`] (equation 9), [`RocPoint`], [`area_under`] |

@@ -45,7 +45,7 @@ choices! {
         "direct" = EngineChoice::Direct, "The token game; one draw from the total rate";
         "lockstep" = EngineChoice::Lockstep, "The direct form, for a block of replications together";
     }
-    /// The method of `solve`.
+    /// The method of `net solve`.
     SolveMethod(RouteMethod) {
         "auto" = RouteMethod::Auto, "The method that fits the question; the output names it";
         "states" = RouteMethod::States, "The Markov chain of all markings";

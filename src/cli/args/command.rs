@@ -1,6 +1,6 @@
 //! Common parts of commands: parts of their replications, inputs, the form of their output.
 
-use crate::cli::args::{CheckArgs, Command, ConvertArgs, PartArgs, StructureArgs, SweepPrintArgs};
+use crate::cli::args::{CheckArgs, Command, ConvertArgs, NetCommand, PartArgs, StructureArgs, SweepPrintArgs};
 use crate::cli::input::Input;
 
 impl Command {
@@ -8,7 +8,7 @@ impl Command {
     /// `None` for commands without parts.
     pub(crate) fn part(&self) -> Option<(&PartArgs, bool)> {
         match self {
-            Self::Simulate(args) => Some((&args.part, args.force)),
+            Self::Net(NetCommand::Simulate(args)) => Some((&args.part, args.force)),
             Self::Estimate(args) => Some((&args.part, args.force)),
             Self::Whatif(args) => Some((&args.part, args.force)),
             Self::Sensitivity(args) => Some((&args.part, args.force)),
@@ -19,14 +19,14 @@ impl Command {
     /// Returns the inputs that may be in memory, in the order of the arguments.
     pub(crate) fn inputs_mut(&mut self) -> Vec<&mut Input> {
         match self {
-            Self::Check(CheckArgs { net, .. })
-            | Self::Convert(ConvertArgs { net, .. })
-            | Self::Structure(StructureArgs { net, .. }) => vec![&mut net.net],
-            Self::Simulate(args) => vec![&mut args.net.net],
-            Self::Solve(args) => vec![&mut args.net.net],
-            Self::Query(args) => vec![&mut args.net.net],
-            Self::Rare(args) => vec![&mut args.net.net],
-            Self::SpnGc(args) => args.plan.iter_mut().collect(),
+            Self::Net(NetCommand::Check(CheckArgs { net, .. }))
+            | Self::Net(NetCommand::Convert(ConvertArgs { net, .. }))
+            | Self::Net(NetCommand::Structure(StructureArgs { net, .. })) => vec![&mut net.net],
+            Self::Net(NetCommand::Simulate(args)) => vec![&mut args.net.net],
+            Self::Net(NetCommand::Solve(args)) => vec![&mut args.net.net],
+            Self::Net(NetCommand::Query(args)) => vec![&mut args.net.net],
+            Self::Net(NetCommand::Rare(args)) => vec![&mut args.net.net],
+            Self::Net(NetCommand::SpnGc(args)) => args.plan.iter_mut().collect(),
             Self::Estimate(args) => args.inputs.iter_mut().collect(),
             Self::Whatif(args) => args.plan.iter_mut().collect(),
             Self::Sweep(args) => args.plan.iter_mut().collect(),
@@ -39,7 +39,7 @@ impl Command {
     /// Replaces the output form of a command that can run in parts.
     pub(crate) fn show_as(&mut self, other: &SweepPrintArgs) {
         let (print, plots, force) = match self {
-            Self::Simulate(args) => (&mut args.print, &mut args.plots, &mut args.force),
+            Self::Net(NetCommand::Simulate(args)) => (&mut args.print, &mut args.plots, &mut args.force),
             Self::Estimate(args) => (&mut args.print, &mut args.plots, &mut args.force),
             Self::Whatif(args) => (&mut args.print, &mut args.plots, &mut args.force),
             Self::Sensitivity(args) => (&mut args.print, &mut args.plots, &mut args.force),

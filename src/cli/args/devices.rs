@@ -1,4 +1,4 @@
-//! The arguments of `devices` and `bench`.
+//! The arguments of `tool devices` and `tool bench`.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use crate::cli::values;
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-    tailspn devices
-    tailspn devices --json
+    tailspn tool devices
+    tailspn tool devices --json
 ")]
 pub(crate) struct DevicesArgs {
     #[command(flatten)]
@@ -23,10 +23,10 @@ pub(crate) struct DevicesArgs {
 #[command(after_long_help = "\
 Examples:
     # the CPU only, half a second per measurement, as JSON
-    tailspn bench --backend cpu --seconds 0.5s --json
+    tailspn tool bench --backend cpu --seconds 0.5s --json
 
     # a GPU, by a part of its name, with its lanes times GHz by the data sheet
-    tailspn bench --backend gpu --adapter H100 --lanes-ghz 29000
+    tailspn tool bench --backend gpu --adapter H100 --lanes-ghz 29000
 ")]
 pub(crate) struct BenchArgs {
     /// Device to measure: `cpu`, `gpu`, or both with `auto`; a software adapter is measured only if --adapter selects it

@@ -88,6 +88,11 @@ impl FittedArgs {
         }
     }
 
+    /// Returns the limits of the logs.
+    pub(crate) fn limits(&self) -> &LogArgs {
+        &self.limits
+    }
+
     /// Returns the option that has a meaning only for logs, if one was used.
     pub(crate) fn only_for_logs(&self) -> Option<&'static str> {
         let used = [

@@ -1,21 +1,9 @@
-//! The help of the whole tool: its commands, grouped by task.
-
-use std::fmt::Write;
+//! The help of the whole tool, on terminals of any width.
 
 use clap::Command;
-use clap::builder::Styles;
 
 /// The end of the short help.
 pub(crate) const MORE: &str = "`tailspn COMMAND --help` shows the options and examples of a command.";
-
-/// Every command, by task.
-const GROUPS: [(&str, &[&str]); 5] = [
-    ("Nets", &["check", "convert", "structure", "simulate", "solve", "query", "rare", "spn-gc"]),
-    ("Jobs", &["estimate", "whatif", "remaining"]),
-    ("Logs", &["trace", "fit", "compare", "diagnose", "syscalls", "detectors", "watch"]),
-    ("Studies", &["sweep", "merge", "sensitivity", "optimize"]),
-    ("Tools", &["report", "serve", "schema", "devices", "bench", "setup", "completions", "man", "help"]),
-];
 
 /// Maximum width of a help text in columns.
 const MOST_COLUMNS: usize = 100;
@@ -30,28 +18,10 @@ pub(crate) fn columns() -> usize {
     terminal.or_else(told).unwrap_or(MOST_COLUMNS).min(MOST_COLUMNS)
 }
 
-/// Returns the command with help texts for a terminal of `columns` columns, and with subcommands in groups.
+/// Returns the command with help texts for a terminal of `columns` columns.
 pub(crate) fn fitted(command: Command, columns: usize) -> Command {
     let command = command.term_width(columns);
-    let command = if columns < EXAMPLE_COLUMNS { narrowed(command, columns) } else { command };
-    let styles = Styles::styled();
-    let (header, literal) = (styles.get_header(), styles.get_literal());
-    let about = |name: &str| match command.find_subcommand(name) {
-        Some(found) => found.get_about().map(ToString::to_string),
-        None => (name == "help").then(|| "Show the help of a command".to_owned()),
-    };
-    let mut groups = String::new();
-    for (group, names) in GROUPS {
-        let _ = writeln!(groups, "{header}{group}:{header:#}");
-        for (name, about) in names.iter().filter_map(|name| Some((name, about(name)?))) {
-            let about = wrapped(about.split(' '), ["               "; 2], "", columns).join("\n");
-            let _ = writeln!(groups, "  {literal}{name:<11}{literal:#}  {}", about.trim_start());
-        }
-        groups.push('\n');
-    }
-    command.help_template(format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{groups}{header}Options:{header:#}\n{{options}}{{after-help}}"
-    ))
+    if columns < EXAMPLE_COLUMNS { narrowed(command, columns) } else { command }
 }
 
 /// Returns the command with the examples of all subcommands wrapped for a narrow terminal.
@@ -155,39 +125,27 @@ mod tests {
         std::iter::once(command.clone()).chain(below).collect()
     }
 
-    #[test]
-    fn every_command_is_in_one_group() {
-        let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| *names).copied().collect();
-        grouped.retain(|name| *name != "help");
-        grouped.sort_unstable();
-        let command = Cli::command();
-        let mut names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
-        names.sort_unstable();
-        assert!(names.iter().all(|name| grouped.contains(name)), "{names:?}");
-        let unique: std::collections::BTreeSet<_> = grouped.iter().collect();
-        assert_eq!(unique.len(), grouped.len());
-    }
-
     /// Pages of commands without a page of the same name.
-    const PAGES: [(&str, &str); 13] = [
-        ("convert", "formats.md"),
-        ("simulate", "solve.md#which-method"),
+    const PAGES: [(&str, &str); 14] = [
+        ("net convert", "formats.md"),
+        ("net simulate", "solve.md#which-method"),
         ("estimate", "planning.md"),
+        ("why", "diagnose.md"),
         ("whatif", "logs.md#what-other-policies-would-have-done"),
-        ("trace", "logs.md"),
-        ("detectors", "detection.md"),
+        ("tool profile", "syscalls.md"),
+        ("tool detectors", "detection.md"),
         ("sweep", "sweeps.md"),
-        ("merge", "sweeps.md#shards"),
+        ("tool merge", "sweeps.md#shards"),
         ("optimize", "sensitivity.md#the-cheapest-size-of-a-job"),
-        ("schema", "json.md#schemas"),
-        ("devices", "gpu.md"),
-        ("bench", "gpu.md"),
-        ("setup", "install.md#shell-completions-and-man-pages"),
+        ("tool schema", "json.md#schemas"),
+        ("tool devices", "gpu.md"),
+        ("tool bench", "gpu.md"),
+        ("tool setup", "install.md#shell-completions-and-man-pages"),
     ];
 
     /// Returns a command for a table, with a link to its page.
     fn linked(name: &str) -> String {
-        let own = format!("{name}.md");
+        let own = format!("{}.md", name.trim_start_matches("net "));
         let exists = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("docs").join(&own).exists();
         match PAGES.iter().find(|(command, _)| *command == name) {
             Some((_, page)) => format!("[`{name}`]({page})"),
@@ -199,14 +157,18 @@ mod tests {
     #[test]
     fn the_page_of_commands_has_every_command() {
         let command = Cli::command();
-        let mut page = String::new();
-        for (group, names) in GROUPS {
-            let _ = writeln!(page, "## {group}\n\n| command | what it does |\n|---|---|");
-            for (name, found) in names.iter().filter_map(|name| Some((name, command.find_subcommand(name)?))) {
-                let about = found.get_long_about().or(found.get_about()).unwrap().to_string();
-                let _ = writeln!(page, "| {} | {} |", linked(name), about.replace("\n\n", ". "));
-            }
-            page.push('\n');
+        let row = |path: &str, found: &Command| {
+            let about = found.get_long_about().or(found.get_about()).unwrap().to_string();
+            format!("| {} | {} |\n", linked(path), about.replace("\n\n", ". "))
+        };
+        let head = "| command | what it does |\n|---|---|\n";
+        let mut page = format!("{head}");
+        page.extend(command.get_subcommands().map(|found| row(found.get_name(), found)));
+        for found in command.get_subcommands().filter(|found| found.has_subcommands()) {
+            let name = found.get_name();
+            let title = format!("{}{}", name[..1].to_uppercase(), &name[1..]);
+            page += &format!("\n## {title}\n\n{head}");
+            page.extend(found.get_subcommands().map(|below| row(&format!("{name} {}", below.get_name()), below)));
         }
         let start = "<!-- generated from the help texts; src/cli/args/help.rs compares it -->\n";
         if cfg!(all(feature = "gpu", feature = "serve")) {
@@ -274,25 +236,25 @@ mod tests {
     #[test]
     fn a_narrow_example_can_be_copied() {
         let text = "Text that clap breaks by itself, whatever its length is.\n\n    # what this is about, in many words\n    \
-            tailspn solve net.xml \\\n        --until '#(done) >= 3' --steady\n";
+            tailspn net solve net.xml \\\n        --until '#(done) >= 3' --steady\n";
         let narrow = "Text that clap breaks by itself, whatever its length is.\n\n    # what this is about, in many\n    # words\n    \
-            tailspn solve net.xml \\\n        --until '#(done) >= 3' \\\n        --steady\n";
+            tailspn net solve net.xml \\\n        --until '#(done) >= 3' \\\n        --steady\n";
         assert_eq!(narrowed_text(text, 34), narrow);
         assert!(narrowed_text(text, 28).contains("--until \\\n        '#(done) >= 3' \\\n"));
     }
 
     /// Verbs that a short description may start with.
-    const VERBS: [&str; 25] = [
-        "Analyse", "Answer", "Check", "Compare", "Estimate", "Explain", "Find", "Fit", "Install", "Learn", "List",
-        "Make", "Measure", "Merge", "Predict", "Print", "Put", "Rank", "Run", "Serve", "Show", "Simulate", "Solve",
-        "Split", "Write",
+    const VERBS: [&str; 27] = [
+        "Analyse", "Answer", "Check", "Compare", "Estimate", "Explain", "Find", "Fit", "Follow", "Install", "Learn",
+        "List", "Make", "Measure", "Merge", "Predict", "Print", "Put", "Rank", "Run", "Serve", "Set", "Show",
+        "Simulate", "Solve", "Split", "Write",
     ];
 
     #[test]
     fn short_descriptions_are_short_imperatives() {
         for command in all(&Cli::command()) {
             let about = command.get_about().unwrap().to_string();
-            assert!(VERBS.contains(&about.split(' ').next().unwrap()), "{about}");
+            assert!(VERBS.contains(&about.split([' ', ',']).next().unwrap()), "{about}");
             assert!(about.chars().count() <= 60 && !about.ends_with('.'), "{about}");
         }
     }
@@ -315,10 +277,13 @@ mod tests {
     fn usage_shows_what_is_required() {
         let mut command = Cli::command();
         command.build();
-        for mut sub in command.get_subcommands().filter(|sub| sub.get_name() != "help").cloned() {
+        let leaves = all(&command)
+            .into_iter()
+            .filter(|sub| !sub.has_subcommands() && sub.get_bin_name().is_some_and(|name| !name.contains("help")));
+        for mut sub in leaves {
             let name = sub.get_name().to_owned();
             let usage = required(&sub.render_usage().to_string());
-            let alone = format!("tailspn {name}");
+            let alone = sub.get_bin_name().unwrap_or_default().to_owned();
             let runs_alone = Cli::command().try_get_matches_from(alone.split(' ')).is_ok();
             assert_eq!(usage.iter().any(|line| line.trim_end_matches(" ...") == alone), runs_alone, "{usage:?}");
             // each line is enough
@@ -327,17 +292,26 @@ mod tests {
                 let words: Vec<&str> =
                     words.split_whitespace().map(|word| word.split('|').next().unwrap_or(word)).collect();
                 // a shell and a command are not any word
-                let taken = matches!(&name[..], "completions" | "syscalls")
-                    || Cli::command().try_get_matches_from(&words).is_ok();
+                let taken = name == "completions" || Cli::command().try_get_matches_from(&words).is_ok();
                 assert!(taken, "{words:?}");
             }
         }
-        let usage = |name: &str| required(&command.find_subcommand(name).unwrap().clone().render_usage().to_string());
-        assert_eq!(usage("query"), ["tailspn query <NET> <QUERY>...", "tailspn query <NET> --file <FILE>"]);
-        assert_eq!(usage("sweep"), ["tailspn sweep <PLAN>", "tailspn sweep --print-plan"]);
-        assert_eq!(usage("sensitivity"), ["tailspn sensitivity <PLAN|NET>", "tailspn sensitivity --print-plan"]);
-        assert_eq!(usage("optimize"), ["tailspn optimize <LOG|PLAN>...", "tailspn optimize --print-plan"]);
-        assert_eq!(usage("detectors"), ["tailspn detectors", "tailspn detectors --on <RUN>..."]);
+        let usage = |name: &str| {
+            let named = |sub: &Command| sub.get_bin_name() == Some(name);
+            let found = all(&command).into_iter().find(named).unwrap();
+            required(&found.clone().render_usage().to_string())
+        };
+        assert_eq!(
+            usage("tailspn net query"),
+            ["tailspn net query <NET> <QUERY>...", "tailspn net query <NET> --file <FILE>"]
+        );
+        assert_eq!(usage("tailspn sweep"), ["tailspn sweep <PLAN>", "tailspn sweep --print-plan"]);
+        assert_eq!(
+            usage("tailspn sensitivity"),
+            ["tailspn sensitivity <PLAN|NET>", "tailspn sensitivity --print-plan"]
+        );
+        assert_eq!(usage("tailspn optimize"), ["tailspn optimize <LOG|PLAN>...", "tailspn optimize --print-plan"]);
+        assert_eq!(usage("tailspn tool detectors"), ["tailspn tool detectors", "tailspn tool detectors --on <RUN>..."]);
     }
 
     /// clap wraps the lines: text that was wrapped by hand would be wrapped twice, and a line that must stay whole must

@@ -1,4 +1,4 @@
-//! The arguments of the commands for jobs: `spn-gc`, `estimate`, `whatif`, `detectors`.
+//! The arguments of the commands for jobs: `net spn-gc`, `estimate`, `whatif`, `tool detectors`.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use tailspn::mapreduce::{CopySlots, Speculation, Stragglers};
 use tailspn::optimize::Price;
 use tailspn::plan::Copies;
 
-use crate::cli::args::diagnose::at_least_one;
+use crate::cli::args::why::at_least_one;
 use crate::cli::args::{
     ChoiceArgs, FittedArgs, LogArgs, Method, PartArgs, PlaceArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs, SizeLists,
     TrustArgs,
@@ -22,17 +22,17 @@ use crate::cli::values;
 #[command(after_long_help = "\
 Examples:
     # the net of the default job, for PIPE
-    tailspn spn-gc -o net-of-job.xml
+    tailspn net spn-gc -o net-of-job.xml
 
     # a small one, as a picture
-    tailspn spn-gc --maps 3 --reduces 2 -o small.svg
+    tailspn net spn-gc --maps 3 --reduces 2 -o small.svg
 
     # with stragglers, and copies that a detector starts
-    tailspn spn-gc --stragglers 0.1:4 --speculation r=0.6,p=0.8,dl=0.4 \\
+    tailspn net spn-gc --stragglers 0.1:4 --speculation r=0.6,p=0.8,dl=0.4 \\
         -o copies.xml
 
     # the job of a plan, with less data
-    tailspn spn-gc job.toml --input-size 1GB -o job-1gb.xml
+    tailspn net spn-gc job.toml --input-size 1GB -o job-1gb.xml
 ")]
 pub(crate) struct SpnGcArgs {
     /// Number of map tasks
@@ -94,12 +94,16 @@ Examples:
         --max-attempts 1000000
     tailspn estimate history.txt --job job_160000000000_0007
 
-    # half of the replications; `tailspn merge` puts the halves together
+    # the time left of a running application, from what earlier runs took
+    tailspn estimate app.inprogress small.gz --deadline 5m
+
+    # half of the replications; `tailspn tool merge` puts the halves together
     tailspn estimate job.toml --shard 1/2 -o half-job.part
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["export", "plots"]).multiple(true)))]
 pub(crate) struct EstimateArgs {
-    /// Plan of the job, or logs of its runs; without one, the default job
+    /// Plan of the job, or logs of its runs; of a run in progress, its log, then logs of other runs or a plan of them;
+    /// without a file, the default job
     #[arg(value_name = "LOG|PLAN", value_hint = ValueHint::AnyPath)]
     pub(crate) inputs: Vec<Input>,
     #[command(flatten)]
@@ -123,6 +127,10 @@ pub(crate) struct EstimateArgs {
     pub(crate) no_fold: bool,
     #[command(flatten)]
     pub(crate) planned: ChoiceArgs<SizeLists>,
+    /// Of a run in progress: compute task ages at this machine's current time, not at the last event of the log; only for
+    /// logs that are written without buffering
+    #[arg(long, help_heading = "Question")]
+    pub(crate) now: bool,
     /// With a list: price of machine time, such as 0.30/executor-hour, 0.05USD/core-hour or 0.40/node-hour
     #[arg(long, value_name = "AMOUNT/UNIT", allow_hyphen_values = true, help_heading = "Question")]
     pub(crate) price: Option<Price>,
@@ -187,7 +195,7 @@ Examples:
     # a job that `estimate` plans, with other data
     tailspn whatif job.toml --input-size 1GB
 
-    # half of the replications; `tailspn merge` puts the halves together
+    # half of the replications; `tailspn tool merge` puts the halves together
     tailspn whatif --shard 1/2 -o half-policies.part
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["plot", "plots", "output"]).multiple(true)))]
@@ -235,25 +243,25 @@ pub(crate) struct WhatIfArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(override_usage = "tailspn detectors [OPTIONS]\n       tailspn detectors [OPTIONS] --on <RUN>...")]
+#[command(override_usage = "tailspn tool detectors [OPTIONS]\n       tailspn tool detectors [OPTIONS] --on <RUN>...")]
 #[command(after_long_help = "\
 Without --on, lists the detectors, the tasks that each flags and its inputs.
 
 With --on, shows which stragglers of recorded jobs each detector would have found, and when. RUN is a log that \
-`trace` reads, or a folder with a log and the progress reports of its tasks (a table of stage, partition, attempt, \
+`why` reads, or a folder with a log and the progress reports of its tasks (a table of stage, partition, attempt, \
 t_ms, done, total; see docs/watch.md). The reports may also follow the log as a second file.
 
 Examples:
-    tailspn detectors
+    tailspn tool detectors
 
     # on a log, compared with usual runs of the program
-    tailspn detectors --on slow.gz --usual usual1.gz usual2.gz
+    tailspn tool detectors --on slow.gz --usual usual1.gz usual2.gz
 
     # on a log and its progress reports, with the policies of a plan
-    tailspn detectors --on job.jhist progress.tsv.gz --policies copies.toml
+    tailspn tool detectors --on job.jhist progress.tsv.gz --policies copies.toml
 
     # on several logs, none of them large
-    tailspn detectors --on app.gz slow.gz --max-attempts 1000000 --json
+    tailspn tool detectors --on app.gz slow.gz --max-attempts 1000000 --json
 ")]
 pub(crate) struct DetectorsArgs {
     /// Recorded jobs to judge the detectors on

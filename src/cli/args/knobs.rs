@@ -40,7 +40,7 @@ Examples:
     # a job with less data, and fewer replications, as JSON
     tailspn sensitivity knobs.toml --input-size 1GB --reps 2000 --json
 
-    # half of the replications; `tailspn merge` puts the halves together
+    # half of the replications; `tailspn tool merge` puts the halves together
     tailspn sensitivity knobs.toml --reps 2000 --shard 1/2 -o half-effects.part
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["plots", "output"]).multiple(true)))]

@@ -1,11 +1,10 @@
 //! The arguments of every command, and their help.
 
+mod calls;
 mod choices;
 mod command;
-mod compare;
 #[cfg(feature = "gpu")]
 mod devices;
-mod diagnose;
 mod fit;
 mod help;
 mod jobs;
@@ -15,27 +14,24 @@ mod planned;
 mod plots;
 mod query;
 mod rare;
-mod remaining;
-mod report;
 mod run;
 #[cfg(feature = "serve")]
 mod serve;
 mod shell;
+mod show;
 mod solve;
 mod sweeps;
-mod syscalls;
-mod trace;
 mod until;
 mod watch;
+mod why;
 
+pub(crate) use calls::{SyscallProfileArgs, SyscallReadArgs};
 pub(crate) use choices::{
     BackendChoice, ClockChoice, CpuChoice, DifferenceChoice, EdgeChoice, Engine, MatchingChoice, PeerChoice,
     SensitivityMethod, SidesChoice, SolveMethod, SyscallMethod,
 };
-pub(crate) use compare::CompareArgs;
 #[cfg(feature = "gpu")]
 pub(crate) use devices::{BenchArgs, DevicesArgs};
-pub(crate) use diagnose::{DiagnoseArgs, RulesChoice};
 pub(crate) use fit::{FitArgs, FittedArgs};
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, WhatIfArgs};
 pub(crate) use knobs::{OptimizeArgs, SensitivityArgs};
@@ -46,18 +42,16 @@ pub(crate) use planned::{ChoiceArgs, PlanArgs, SizeArgs, SizeLists, TrustArgs};
 pub(crate) use plots::{PlotArgs, PlotFormat};
 pub(crate) use query::QueryArgs;
 pub(crate) use rare::RareArgs;
-pub(crate) use remaining::RemainingArgs;
-pub(crate) use report::ReportArgs;
 pub(crate) use run::{LogArgs, Method, NetArgs, PartArgs, PlaceArgs, PrintArgs, RunArgs};
 #[cfg(feature = "serve")]
 pub(crate) use serve::ServeArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs, SchemaArgs, SetupArgs};
+pub(crate) use show::ShowArgs;
 pub(crate) use solve::SolveArgs;
 pub(crate) use sweeps::{MergeArgs, SweepArgs, SweepPrintArgs};
-pub(crate) use syscalls::{SyscallDiagnoseArgs, SyscallProfileArgs, SyscallReadArgs, SyscallsArgs, SyscallsCommand};
-pub(crate) use trace::TraceArgs;
 pub(crate) use until::UntilArgs;
 pub(crate) use watch::{RuleChoice, WatchArgs};
+pub(crate) use why::{RulesChoice, WhyArgs};
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -100,6 +94,74 @@ pub(crate) enum ColorChoice {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Estimate the time of a job, from its logs or its plan
+    ///
+    /// A plan is fitted to logs first, and the answer states how well it reproduces them. Of an unfinished log, reports
+    /// the time left. Reports mean, quantiles and
+    /// tail of the job time with intervals, the exact distribution if there is one, the parts of the job time, and the
+    /// changes of the plan that save most.
+    Estimate(Box<EstimateArgs>),
+    /// Compare straggler policies: time, energy, waste and copies
+    ///
+    /// Each policy is compared with a run without copies that uses the same random numbers. For a log, the policies are
+    /// compared on a replay of the recorded job.
+    Whatif(WhatIfArgs),
+    /// Run many configurations of a job or a net
+    ///
+    /// Shows how the time depends on each setting of a job or each rate of a net, and which setting matters most. A
+    /// sweep can be resumed, or split into shards.
+    Sweep(SweepArgs),
+    /// Rank the settings of a job or a net by their effect
+    ///
+    /// Methods: derivatives from one run, changes of one setting at a time, Morris' elementary effects, and Sobol's
+    /// indices, all with intervals.
+    Sensitivity(SensitivityArgs),
+    /// Find the cheapest cluster that meets a deadline
+    ///
+    /// From logs, finds the cheapest number of executors and cores that meets the deadline with 95% probability. From a
+    /// plan, finds the cheapest value of any setting, with a stated confidence, and shows why the next cheaper
+    /// configuration fails.
+    Optimize(OptimizeArgs),
+    /// Fit a plan to logs, to estimate the job at another size
+    ///
+    /// The plan of a Spark job has stages, tasks, warm-up, delay distributions, driver time and the spread between
+    /// whole runs. The plan of a Hadoop job comes from the history of test jobs and their `*_conf.xml`. Values that the
+    /// logs could not show are listed.
+    Fit(FitArgs),
+    /// Explain a run, or the difference of two
+    ///
+    /// Reads logs of Spark 1.x to 4.x, Hadoop and Rumen, and cluster traces of Google and Alibaba, with samples of the
+    /// nodes. Shows where the time went, which tasks were slow, their causes with evidence and remedy, and what the job
+    /// would have saved. With two logs, results or plans, shows what changed, with a significance test.
+    Why(Box<WhyArgs>),
+    /// Follow a running job: time left, stragglers
+    ///
+    /// Reads the growing event log of a Spark application, and predicts its end whenever the log has grown. Or reads
+    /// progress reports of tasks, and flags stragglers while they run, as text or JSON lines.
+    Watch(Box<WatchArgs>),
+    /// Serve a local web page of a net, a planned job or a log
+    ///
+    /// Of a net, play the token game. Of a plan, change size, cluster and deadline, and see the new time immediately.
+    /// Of a log, see the timeline, the causes of slow tasks, and estimates at other sizes.
+    #[cfg(feature = "serve")]
+    Serve(ServeArgs),
+    /// Check, draw, simulate, solve or query a Petri net
+    #[command(subcommand)]
+    Net(NetCommand),
+    /// Set up the shell, merge shards, list GPUs and detectors
+    #[command(subcommand)]
+    Tool(ToolCommand),
+    /// Words that are no verb.
+    #[command(external_subcommand)]
+    Words(Vec<OsString>),
+    /// Files without a verb.
+    #[command(skip)]
+    Show(ShowArgs),
+}
+
+/// Commands about a net.
+#[derive(Debug, Subcommand)]
+pub(crate) enum NetCommand {
     /// Check a net for errors, and show which engine can run it
     ///
     /// Lists every problem with line and column, the obstacles to faster engines, and the features that PIPE handles
@@ -140,102 +202,38 @@ pub(crate) enum Command {
     /// The net of a job, or of a fitted plan of stages, is for PIPE or any other tool. It may have stragglers and
     /// speculative copies.
     SpnGc(Box<SpnGcArgs>),
-    /// Estimate the time of a job, from its logs or its plan
-    ///
-    /// A plan is fitted to logs first, and the answer states how well it reproduces them. Reports mean, quantiles and
-    /// tail of the job time with intervals, the exact distribution if there is one, the parts of the job time, and the
-    /// changes of the plan that save most.
-    Estimate(Box<EstimateArgs>),
-    /// Compare straggler policies: time, energy, waste and copies
-    ///
-    /// Each policy is compared with a run without copies that uses the same random numbers. For a log, the policies are
-    /// compared on a replay of the recorded job.
-    Whatif(WhatIfArgs),
-    /// Run many configurations of a job or a net
-    ///
-    /// Shows how the time depends on each setting of a job or each rate of a net, and which setting matters most. A
-    /// sweep can be resumed, or split into shards.
-    Sweep(SweepArgs),
-    /// Merge the shards of a run or a sweep
-    Merge(MergeArgs),
-    /// Rank the settings of a job or a net by their effect
-    ///
-    /// Methods: derivatives from one run, changes of one setting at a time, Morris' elementary effects, and Sobol's
-    /// indices, all with intervals.
-    Sensitivity(SensitivityArgs),
-    /// Find the cheapest cluster that meets a deadline
-    ///
-    /// From logs, finds the cheapest number of executors and cores that meets the deadline with 95% probability. From a
-    /// plan, finds the cheapest value of any setting, with a stated confidence, and shows why the next cheaper
-    /// configuration fails.
-    Optimize(OptimizeArgs),
-    /// List the straggler detectors, or judge them on recorded jobs
-    ///
-    /// The detectors are Default, LATE, Hierarchical, those of Hadoop 2 and Spark, a Mantri-like one, and clones.
-    Detectors(DetectorsArgs),
-    /// Fit a plan to logs, to estimate the job at another size
-    ///
-    /// The plan of a Spark job has stages, tasks, warm-up, delay distributions, driver time and the spread between
-    /// whole runs. The plan of a Hadoop job comes from the history of test jobs and their `*_conf.xml`. Values that the
-    /// logs could not show are listed.
-    Fit(FitArgs),
-    /// Show what a log recorded, and why the job took so long
-    ///
-    /// Reads logs of Spark 1.x to 4.x, Hadoop and Rumen, and cluster traces of Google and Alibaba. Shows task times,
-    /// stragglers by two rules, speculative copies, waves, the bottleneck, and a timeline of tasks on nodes.
-    Trace(TraceArgs),
-    /// Compare logs, results or plans, and test the difference
-    ///
-    /// Shows the job time with a significance test, the stages that caused the difference, the speed-up per stage of a
-    /// GPU run over a CPU run, and the settings that differ.
-    Compare(CompareArgs),
-    /// Predict stragglers while tasks run, from progress reports
-    ///
-    /// Reads a growing file or a stream of reports, and a model of earlier runs. Flags are printed immediately, as text
-    /// or JSON lines.
-    Watch(Box<WatchArgs>),
-    /// Predict when a running Spark application will finish
-    ///
-    /// The answer has the time left with a prediction interval, the probability of finishing by a given time, and the
-    /// end of each stage. It uses a plan that was fitted to other runs; without a plan, it covers the jobs in progress.
-    Remaining(Box<RemainingArgs>),
-    /// Explain why tasks were slow, from logs and node samples
-    ///
-    /// Causes are data skew, spills, garbage collection, locality, a busy CPU, disk or network, a task that lags, or a
-    /// faulty node; otherwise the cause is unknown. Each cause has evidence and a remedy.
-    Diagnose(Box<DiagnoseArgs>),
-    /// Find the faulty node of a run, from strace logs
-    ///
-    /// Compares a run with a profile of healthy runs, and finds whether the disk or the network of the node is the
-    /// cause. The methods are the two of Khadke et al. and an improved one.
-    Syscalls(SyscallsArgs),
-    /// Make one self-contained HTML file of results
-    ///
-    /// The page needs no network access and no scripts, and is readable on a phone and in print. It shows several
-    /// results side by side.
-    Report(ReportArgs),
-    /// Serve a local web page of a net, a planned job or a log
-    ///
-    /// Of a net, play the token game. Of a plan, change size, cluster and deadline, and see the new time immediately.
-    /// Of a log, see the timeline, the causes of slow tasks, and estimates at other sizes.
-    #[cfg(feature = "serve")]
-    Serve(ServeArgs),
-    /// Print the JSON Schema of a plan or a result
-    ///
-    /// With the schema of a plan, an editor completes and explains the keys. Without a name, lists the schemas.
-    Schema(SchemaArgs),
+}
+
+/// Tools around the verbs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ToolCommand {
     /// List the graphics adapters, and the one to be used
     #[cfg(feature = "gpu")]
     Devices(DevicesArgs),
     /// Measure this machine's speed on its CPU and GPU
     #[cfg(feature = "gpu")]
     Bench(BenchArgs),
+    /// Print the JSON Schema of a plan or a result
+    ///
+    /// With the schema of a plan, an editor completes and explains the keys. Without a name, lists the schemas.
+    Schema(SchemaArgs),
+    /// Install the man pages and shell completions
+    Setup(SetupArgs),
     /// Print the completions of a shell
     Completions(CompletionsArgs),
     /// Print a man page
     Man(ManArgs),
-    /// Install the man pages and shell completions
-    Setup(SetupArgs),
+    /// Merge the shards of a run or a sweep
+    Merge(MergeArgs),
+    /// Learn the system calls of fault-free runs
+    ///
+    /// `tailspn why` compares the strace logs of a run with the profile, and finds the faulty node, and whether its disk
+    /// or its network is the cause.
+    Profile(SyscallProfileArgs),
+    /// List the straggler detectors, or judge them on recorded jobs
+    ///
+    /// The detectors are Default, LATE, Hierarchical, those of Hadoop 2 and Spark, a Mantri-like one, and clones.
+    Detectors(DetectorsArgs),
 }
 
 /// Returns the arguments of a command with the defaults of their declarations, for files that the command takes.
@@ -247,10 +245,47 @@ pub(crate) fn with_defaults<A: Args>(files: &[&std::ffi::OsStr]) -> A {
     A::from_arg_matches(&matches).expect("declared defaults are valid")
 }
 
-/// Parses arguments, the name of the program first.
+/// Words that people type for a verb, and the verb.
+const SYNONYMS: [(&str, &str); 9] = [
+    ("run", "estimate"),
+    ("predict", "estimate"),
+    ("remaining", "estimate"),
+    ("explain", "why"),
+    ("trace", "why"),
+    ("diagnose", "why"),
+    ("compare", "why"),
+    ("check", "net check"),
+    ("simulate", "net simulate"),
+];
+
+/// Parses arguments, the name of the program first. A first word that is no verb is a file.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    let matches = help::fitted(Cli::command(), help::columns()).try_get_matches_from(arguments)?;
-    Cli::from_arg_matches(&matches)
+    let mut command = help::fitted(Cli::command(), help::columns());
+    let matches = command.try_get_matches_from_mut(arguments)?;
+    let cli = Cli::from_arg_matches(&matches)?;
+    let Command::Words(words) = cli.command else { return Ok(cli) };
+    let first = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
+    let is_path = first == "-" || first.contains(['.', '/', '\\']) || std::path::Path::new(&first).exists();
+    if !is_path {
+        return Err(no_verb(&mut command, &first));
+    }
+    let shown = help::fitted(show::ShowCli::command(), help::columns()).try_get_matches_from(words)?;
+    let show::ShowCli { global, show } = show::ShowCli::from_arg_matches(&shown)?;
+    let quiet = cli.global.quiet || global.quiet;
+    Ok(Cli { global: Global { quiet, ..global }, command: Command::Show(show) })
+}
+
+/// Refuses a word that is neither a verb nor a file, with the verb that was probably meant.
+fn no_verb(command: &mut clap::Command, word: &str) -> clap::Error {
+    let names: Vec<String> = command.get_subcommands().map(|verb| verb.get_name().to_owned()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let synonym = SYNONYMS.iter().find(|(typed, _)| *typed == word).map(|(_, verb)| *verb);
+    let near = synonym.or_else(|| tailspn_common::spelling::nearest(word, &names));
+    let advice = near.map_or_else(
+        || format!("the verbs are {}; `tailspn FILE` shows what a file is", names.join(", ")),
+        |verb| format!("did you mean `tailspn {verb}`?"),
+    );
+    command.error(clap::error::ErrorKind::InvalidSubcommand, format!("`{word}` is neither a verb nor a file; {advice}"))
 }
 
 #[derive(Debug, Args)]
@@ -260,35 +295,35 @@ if(condition, then, else), min, max, and the functions of PIPE 4.3.
 
 Examples:
     # the time to the dead marking
-    tailspn simulate job.xml
+    tailspn net simulate job.xml
 
     # without replications, where that is possible
-    tailspn simulate job.xml --method exact
+    tailspn net simulate job.xml --method exact
 
     # the time to a goal, to half a percent
-    tailspn simulate net.xml --until '#(done) >= 3' --rel-error 0.5%
+    tailspn net simulate net.xml --until '#(done) >= 3' --rel-error 0.5%
 
     # the probability of a goal between two times, before something else
-    tailspn simulate net.xml --until '#(done) >= 3' --within 5..10 \\
+    tailspn net simulate net.xml --until '#(done) >= 3' --within 5..10 \\
         --avoid '#(failed) > 0'
 
     # mean tokens and throughputs of the first 1,000 s, to a given precision
-    tailspn simulate net.xml --horizon 1000 --rel-error queue=1% \\
+    tailspn net simulate net.xml --horizon 1000 --rel-error queue=1% \\
         --abs-error serve=0.01
 
     # means in the long run
-    tailspn simulate net.xml --steady --tokens --throughput
+    tailspn net simulate net.xml --steady --tokens --throughput
 
     # the marking at a time, and a reward
-    tailspn simulate net.xml --horizon 100 --at '50:#(queue)' \\
+    tailspn net simulate net.xml --horizon 100 --at '50:#(queue)' \\
         --reward 'busy=#(queue) > 0'
 
     # another value of a rate, with pictures
-    tailspn simulate net.xml --horizon 50 --param arrivals=1.5 \\
+    tailspn net simulate net.xml --horizon 50 --param arrivals=1.5 \\
         --plots simulation
 
-    # half of the replications; `tailspn merge` puts the halves together
-    tailspn simulate net.xml --horizon 50 --shard 1/2 -o half-net.part
+    # half of the replications; `tailspn tool merge` puts the halves together
+    tailspn net simulate net.xml --horizon 50 --shard 1/2 -o half-net.part
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["samples", "plots", "output"]).multiple(true)))]
 pub(crate) struct SimulateArgs {
@@ -393,13 +428,13 @@ pub(crate) struct QuestionArgs {
 docs/structure.md describes what each verdict means, and when it does not hold.
 
 Examples:
-    tailspn structure net.xml
+    tailspn net structure net.xml
 
     # some parts only
-    tailspn structure net.xml --only bounds,siphons
+    tailspn net structure net.xml --only bounds,siphons
 
     # a file as PIPE 5 reads it; more time for each analysis; as JSON
-    tailspn structure net.xml --read-as pipe5 --max-time 1m --json
+    tailspn net structure net.xml --read-as pipe5 --max-time 1m --json
 ")]
 pub(crate) struct StructureArgs {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The arguments of `check` and `convert`.
+//! The arguments of `net check` and `net convert`.
 
 use std::path::PathBuf;
 
@@ -10,16 +10,16 @@ use crate::cli::values;
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Examples:
-    tailspn check net.xml
+    tailspn net check net.xml
 
     # also what PIPE itself would get wrong
-    tailspn check net.xml --pipe
+    tailspn net check net.xml --pipe
 
     # what differs from another net
-    tailspn check net.xml --against changed.xml
+    tailspn net check net.xml --against changed.xml
 
     # with another value of a rate, as JSON
-    tailspn check net.xml --param arrivals=1.5 --json
+    tailspn net check net.xml --param arrivals=1.5 --json
 ")]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
@@ -41,20 +41,20 @@ jani, .prism and .sm are prism, .dot and .gv are dot, .svg is svg.
 
 Examples:
     # for PIPE, from any format
-    tailspn convert net.pnml pipe.xml
+    tailspn net convert net.pnml pipe.xml
 
     # a picture, with the nodes in layers
-    tailspn convert net.xml net.svg --layout layered
+    tailspn net convert net.xml net.svg --layout layered
 
     # for a model checker
-    tailspn convert net.xml net.prism
-    tailspn convert net.xml net.jani --place-limit 100
+    tailspn net convert net.xml net.prism
+    tailspn net convert net.xml net.jani --place-limit 100
 
     # Graphviz, to standard output
-    tailspn convert net.xml - --to dot
+    tailspn net convert net.xml - --to dot
 
     # a file as PIPE 5 reads it
-    tailspn convert net.xml as-pipe5.xml --read-as pipe5
+    tailspn net convert net.xml as-pipe5.xml --read-as pipe5
 ")]
 pub(crate) struct ConvertArgs {
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! Arguments of `query`.
+//! Arguments of `net query`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,26 +10,26 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(override_usage = "\
-tailspn query [OPTIONS] <NET> <QUERY>...\n       tailspn query [OPTIONS] <NET> --file <FILE>")]
+tailspn net query [OPTIONS] <NET> <QUERY>...\n       tailspn net query [OPTIONS] <NET> --file <FILE>")]
 #[command(after_long_help = "\
 Times are in seconds. docs/query.md describes the queries.
 
 Examples:
-    tailspn query net.xml 'P=? [ #(queue) < 5 U<=10 #(done) >= 1 ]'
+    tailspn net query net.xml 'P=? [ #(queue) < 5 U<=10 #(done) >= 1 ]'
 
     # a verdict, and a probability in the long run
-    tailspn query net.xml 'P>=0.9 [ F<=60 #(done) = 3 ]' 'S=? [ #(queue) = 5 ]'
+    tailspn net query net.xml 'P>=0.9 [ F<=60 #(done) = 3 ]' 'S=? [ #(queue) = 5 ]'
 
     # rewards: at a time, until a time, in all
-    tailspn query net.xml 'R{#(queue)}=? [ I=10 ]' \\
+    tailspn net query net.xml 'R{#(queue)}=? [ I=10 ]' \\
         'R{firings(serve)}=? [ C<=10 ]'
-    tailspn query job.xml 'R=? [ F \"deadlock\" ]'
+    tailspn net query job.xml 'R=? [ F \"deadlock\" ]'
 
     # queries from a file, one per line
-    tailspn query net.xml --file questions.txt --json
+    tailspn net query net.xml --file questions.txt --json
 
     # another value of a rate, and at most a million states
-    tailspn query net.xml 'S=? [ #(queue) = 5 ]' --param arrivals=1.5 \\
+    tailspn net query net.xml 'S=? [ #(queue) = 5 ]' --param arrivals=1.5 \\
         --max-states 1000000
 ")]
 pub(crate) struct QueryArgs {

@@ -1,4 +1,4 @@
-//! Arguments of `rare`.
+//! Arguments of `net rare`.
 
 use clap::Args;
 
@@ -11,20 +11,20 @@ Times are in seconds. docs/rare.md describes the method and its limits.
 
 Examples:
     # a full queue before the first failure
-    tailspn rare net.xml --until '#(queue) >= 12' --avoid '#(failed) > 0'
+    tailspn net rare net.xml --until '#(queue) >= 12' --avoid '#(failed) > 0'
 
     # three simultaneous failures within a minute
-    tailspn rare net.xml --until '#(failed) >= 3' --within 60
+    tailspn net rare net.xml --until '#(failed) >= 3' --within 60
 
     # a job that takes longer than 100 s
-    tailspn rare job.xml --beyond 100
+    tailspn net rare job.xml --beyond 100
 
     # with an importance function of your own
-    tailspn rare net.xml --until '#(queue) >= 8 && #(failed) >= 2' --within 60 \\
+    tailspn net rare net.xml --until '#(queue) >= 8 && #(failed) >= 2' --within 60 \\
         --importance 'min(#(queue), 4 * #(failed))'
 
     # another value of a rate; less precise in less time; as JSON
-    tailspn rare net.xml --until '#(queue) >= 12' --within 60 \\
+    tailspn net rare net.xml --until '#(queue) >= 12' --within 60 \\
         --param arrivals=0.5 --effort 1000 --json
 ")]
 pub(crate) struct RareArgs {

@@ -83,7 +83,7 @@ impl PrintArgs {
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Parts")]
 pub(crate) struct PartArgs {
-    /// Run only part I of N of the replications, and write it to the file of --output; `tailspn merge` combines all
+    /// Run only part I of N of the replications, and write it to the file of --output; `tailspn tool merge` combines all
     /// parts into exactly the result of one run
     #[arg(long, value_name = "I/N", value_parser = values::shard)]
     pub(crate) shard: Option<Shard>,
@@ -107,6 +107,13 @@ pub(crate) struct LogArgs {
     max_line: u64,
 }
 
+impl Default for LogArgs {
+    fn default() -> Self {
+        let ReadOptions { most_attempts, longest_line, application } = ReadOptions::default();
+        Self { app: application, max_attempts: most_attempts, max_line: longest_line as u64 }
+    }
+}
+
 impl From<&LogArgs> for ReadOptions {
     fn from(args: &LogArgs) -> Self {
         let longest_line = usize::try_from(args.max_line).unwrap_or(usize::MAX - 1);
@@ -127,9 +134,9 @@ pub(crate) struct RunArgs {
     /// Wall time after which the run ends with the results so far, such as 30s or 5m
     #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time)]
     pub(crate) max_time: Option<Duration>,
-    /// Confidence level of all intervals
-    #[arg(long, value_name = "LEVEL", default_value = "0.95", allow_hyphen_values = true, value_parser = values::share)]
-    pub(crate) level: f64,
+    /// Confidence level of all intervals [default: 0.95; of the time left of a running job, 0.9]
+    #[arg(long, value_name = "LEVEL", allow_hyphen_values = true, value_parser = values::share)]
+    pub(crate) level: Option<f64>,
 }
 
 /// Method of an answer.
@@ -163,7 +170,7 @@ pub(crate) struct PlaceArgs {
     /// to the GPU if much work remains
     #[arg(long, default_value = "auto")]
     pub(crate) backend: BackendChoice,
-    /// Graphics adapter to use, by a part of its name (see `tailspn devices`); a software adapter is used only by its name
+    /// Graphics adapter to use, by a part of its name (see `tailspn tool devices`); a software adapter is used only by its name
     #[arg(long, value_name = "NAME")]
     pub(crate) adapter: Option<String>,
 }

@@ -29,7 +29,7 @@ Examples:
     tailspn serve job.toml --port 8080 --no-open
 ")]
 pub(crate) struct ServeArgs {
-    /// Nets (as for `check`), plans (as for `estimate`) or logs (as for `trace`), with one page each [default: the
+    /// Nets (as for `net check`), plans (as for `estimate`) or logs (as for `why`), with one page each [default: the
     /// default job]
     #[arg(value_name = "NET|PLAN|LOG")]
     pub(crate) sources: Vec<PathBuf>,

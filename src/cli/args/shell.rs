@@ -1,4 +1,4 @@
-//! Arguments of `setup`, `completions`, `man` and `schema`.
+//! Arguments of `tool setup`, `tool completions`, `tool man` and `tool schema`.
 
 use std::path::PathBuf;
 
@@ -13,13 +13,13 @@ editor finds the schema. The schema of a result describes what `--json` prints (
 
 Examples:
     # the names
-    tailspn schema
+    tailspn tool schema
 
     # for an editor
-    tailspn schema plan > job.schema.json
+    tailspn tool schema plan > job.schema.json
 
     # what `tailspn estimate --json` prints
-    tailspn schema estimate
+    tailspn tool schema estimate
 ")]
 pub(crate) struct SchemaArgs {
     /// Name of the schema [default: the list of names]
@@ -34,10 +34,10 @@ fn schema_names() -> PossibleValuesParser {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-`tailspn setup` installs them.
+`tailspn tool setup` installs them.
 
 Examples:
-    tailspn completions zsh > _tailspn
+    tailspn tool completions zsh > _tailspn
 ")]
 pub(crate) struct CompletionsArgs {
     /// Shell
@@ -46,14 +46,14 @@ pub(crate) struct CompletionsArgs {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-`tailspn setup` installs all pages.
+`tailspn tool setup` installs all pages.
 
 Examples:
-    tailspn man trace > tailspn-trace.1
+    tailspn tool man net solve > tailspn-net-solve.1
 ")]
 pub(crate) struct ManArgs {
-    /// Command [default: the overview page]
-    pub(crate) command: Option<String>,
+    /// Command, such as `net solve` [default: the overview page]
+    pub(crate) command: Vec<String>,
 }
 
 #[derive(Debug, Args)]
@@ -62,13 +62,13 @@ Files of an earlier version are replaced. man and fish find the files in ~/.loca
 bash-completion; for zsh, the command prints the line that ~/.zshrc needs.
 
 Examples:
-    tailspn setup
+    tailspn tool setup
 
     # for all users
-    tailspn setup --prefix /usr/local
+    tailspn tool setup --prefix /usr/local
 
     # completions for one shell only
-    tailspn setup --shell fish
+    tailspn tool setup --shell fish
 ")]
 pub(crate) struct SetupArgs {
     /// Folder that contains `share/man` [default: ~/.local]

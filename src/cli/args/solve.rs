@@ -1,4 +1,4 @@
-//! Arguments of `solve`.
+//! Arguments of `net solve`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,34 +14,34 @@ Without --until, --at and --steady: the time to the dead marking if every run en
 
 Examples:
     # the long run, and whether the net is bounded, live, free of deadlocks
-    tailspn solve net.xml
+    tailspn net solve net.xml
 
     # the distribution of the time to a goal, also as a picture
-    tailspn solve net.xml --until '#(done) >= 3' --at 10,20 --plot-cdf time.svg
+    tailspn net solve net.xml --until '#(done) >= 3' --at 10,20 --plot-cdf time.svg
 
     # the probability of a goal between two times, before something else
-    tailspn solve net.xml --until '#(done) >= 3' --within 5..10 \\
+    tailspn net solve net.xml --until '#(done) >= 3' --within 5..10 \\
         --avoid '#(failed) > 0'
 
     # what a run costs until it reaches the goal
-    tailspn solve net.xml --until '#(done) >= 3' --reward 'work=#(queue)' \\
+    tailspn net solve net.xml --until '#(done) >= 3' --reward 'work=#(queue)' \\
         --impulse 'cost=repair:2'
 
     # from one event to another
-    tailspn solve net.xml --from '#(queue) > 0' --until '#(done) > 0'
+    tailspn net solve net.xml --from '#(queue) > 0' --until '#(done) > 0'
 
     # a measure of your own
-    tailspn solve net.xml --measure 'busy=#(queue) > 0' --json
+    tailspn net solve net.xml --measure 'busy=#(queue) > 0' --json
 
     # the graph of all markings, as a picture and for PRISM
-    tailspn solve net.xml --export-svg graph.svg --export-prism net
+    tailspn net solve net.xml --export-svg graph.svg --export-prism net
 
     # without time: CTL formulas
-    tailspn solve net.xml --untimed --ctl 'AG EF (#(queue) == 0)' \\
+    tailspn net solve net.xml --untimed --ctl 'AG EF (#(queue) == 0)' \\
         --ctl 'EF deadlock'
 
     # another value of a rate; all states, with at most 2 GB of memory
-    tailspn solve net.xml --param arrivals=1.5 --method states \\
+    tailspn net solve net.xml --param arrivals=1.5 --method states \\
         --max-memory 2G
 ")]
 #[command(group(clap::ArgGroup::new("graph").multiple(true)))]

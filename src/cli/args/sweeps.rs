@@ -1,4 +1,4 @@
-//! The arguments of `sweep` and `merge`.
+//! The arguments of `sweep` and `tool merge`.
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ Examples:
     # half of the points here, the others on another machine
     tailspn sweep knobs.toml -o part1 --shard 1/2
     tailspn sweep knobs.toml -o part2 --shard 2/2
-    tailspn merge part1 part2 -o whole
+    tailspn tool merge part1 part2 -o whole
 ")]
 pub(crate) struct SweepArgs {
     /// Plan of the sweep
@@ -45,7 +45,7 @@ pub(crate) struct SweepArgs {
     /// Continue from the results in RESULT, if there are any; refused if the plan has changed
     #[arg(long, requires = "output", help_heading = "Output")]
     pub(crate) resume: bool,
-    /// Run only every Nth point, starting with point I; `tailspn merge` merges the shards
+    /// Run only every Nth point, starting with point I; `tailspn tool merge` merges the shards
     #[arg(long, value_name = "I/N", requires = "output", value_parser = values::shard, help_heading = "Run")]
     pub(crate) shard: Option<Shard>,
     /// Maximum number of new points; `--resume` continues
@@ -100,15 +100,15 @@ The merged parts are shown like one whole run. The net or plan of the run must s
 
 Examples:
     # half of the replications here, the others on another machine
-    tailspn simulate net.xml --reps 20000 --horizon 50 --shard 1/2 -o a.part
-    tailspn simulate net.xml --reps 20000 --horizon 50 --shard 2/2 -o b.part
-    tailspn merge a.part b.part --json
+    tailspn net simulate net.xml --reps 20000 --horizon 50 --shard 1/2 -o a.part
+    tailspn net simulate net.xml --reps 20000 --horizon 50 --shard 2/2 -o b.part
+    tailspn tool merge a.part b.part --json
 
     # the first half alone, as a run of fewer replications
-    tailspn merge a.part --partial
+    tailspn tool merge a.part --partial
 
     # folders of a sweep
-    tailspn merge part1 part2 -o merged
+    tailspn tool merge part1 part2 -o merged
 ")]
 pub(crate) struct MergeArgs {
     /// All parts of one run, or the results of all shards of one sweep

@@ -1,17 +1,23 @@
 //! The arguments of `watch`.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use tailspn::plan::InputSize;
 
 use crate::cli::args::{PeerChoice, PrintArgs};
 use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(override_usage = "\
-tailspn watch [OPTIONS] <REPORTS>\n       tailspn watch [OPTIONS] --learn <HIST>... --output <MODEL.toml>")]
+tailspn watch [OPTIONS] <LOG|REPORTS> [EARLIER]...\n       tailspn watch [OPTIONS] --learn <HIST>... --output <MODEL.toml>")]
 #[command(after_long_help = "\
+Of the event log of a running Spark application, the time left is predicted whenever the log has grown, until the application ends. \
+EARLIER are logs of other runs of the program, or a plan that was fitted to them; without them, the prediction covers the jobs in \
+progress. docs/remaining.md describes the model and its limits.
+
 Reports are rows of a table with tabs, after a header that names the columns, or JSON lines with the same keys: t_ms \
 (milliseconds), partition or task_id, and progress (0 to 1) or done and total; if there are several, also job, kind, \
 stage, attempt and node. A task starts with its first report and ends when its progress is complete. docs/watch.md \
@@ -19,6 +25,9 @@ describes the format and the rules. With --json, each flag is one line, and a su
 and --all print a learned model.
 
 Examples:
+    # the time left, from what earlier runs took, one line for each answer
+    tailspn watch app.inprogress small.gz --deadline 5m --json
+
     # learn how tasks usually progress
     tailspn watch --learn hist1.tsv.gz hist2.tsv.gz -o model.toml
 
@@ -35,9 +44,12 @@ Examples:
     tailspn watch progress.tsv --model model.toml --until-idle 1m
 ")]
 pub(crate) struct WatchArgs {
-    /// Progress reports: a file that may grow, or `-` for standard input; may be omitted with --learn
-    #[arg(required_unless_present = "learn")]
-    pub(crate) reports: Option<PathBuf>,
+    /// Event log of a running Spark application, or progress reports: a file that may grow, or `-` for standard input;
+    /// may be omitted with --learn. After a log: logs of other runs of the program, or a plan of them
+    #[arg(required_unless_present = "learn", value_name = "LOG|REPORTS")]
+    pub(crate) inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) left: LeftArgs,
     /// Progress model of earlier runs, from --learn; without it, the tasks of a stage are compared only with each other
     #[arg(long, value_name = "MODEL.toml", conflicts_with = "learn", help_heading = "Model")]
     pub(crate) model: Option<PathBuf>,
@@ -88,6 +100,50 @@ pub(crate) struct WatchArgs {
     pub(crate) max_line: u64,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
+}
+
+impl WatchArgs {
+    /// Returns what is followed.
+    pub(crate) fn stream(&self) -> Option<&PathBuf> {
+        self.inputs.first()
+    }
+
+    /// Returns the files after that.
+    pub(crate) fn others(&self) -> &[PathBuf] {
+        self.inputs.get(1..).unwrap_or_default()
+    }
+}
+
+/// The time left of a running application.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Log of an application")]
+pub(crate) struct LeftArgs {
+    /// Deadline, counted from the start of the first job, such as 85s or 5m, to print the probability of meeting it;
+    /// may be repeated
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = values::deadline)]
+    pub(crate) deadline: Vec<f64>,
+    /// Input of the run, such as 10GB, or 3x for three times the plan's [default: computed from the number of tasks]
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub(crate) input_size: Option<InputSize>,
+    /// Compute task ages at this machine's current time, not at the last event of the log; only for logs that are
+    /// written without buffering
+    #[arg(long)]
+    pub(crate) now: bool,
+    /// Application to follow if there are several: its id, id and attempt (ID_2), name or file
+    #[arg(long, value_name = "ID")]
+    pub(crate) app: Option<String>,
+    /// Probability of the prediction interval
+    #[arg(long, value_name = "LEVEL", default_value = "0.9", allow_hyphen_values = true, value_parser = values::share)]
+    pub(crate) level: f64,
+    /// Replications of the rest of the run [default: 2000, fewer if it has more than 5,000 tasks]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
+    pub(crate) reps: Option<u64>,
+    /// Seed; the same seed gives the same numbers on any number of threads
+    #[arg(long, value_name = "S", default_value = "0", allow_hyphen_values = true, value_parser = values::count)]
+    pub(crate) seed: u64,
+    /// Threads [default: all cores]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::threads)]
+    pub(crate) threads: Option<NonZeroUsize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

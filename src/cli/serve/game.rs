@@ -176,7 +176,7 @@ impl Game {
             Some(text) => Goal::marking(&net, text).map_err(|error| error.to_string())?,
             None => Goal::Dead,
         };
-        // the same question as in `simulate`, so that the random draws are the same
+        // the same question as in `net simulate`, so that the random draws are the same
         let limit = if most == 1 { 1 } else { PATIENCE };
         let question = Question { goal, max_firings: Some(limit), ..Question::default() };
         let prepared = Prepared::new(&net, &question, false).map_err(|error| error.to_string())?;

@@ -24,7 +24,7 @@ use tailspn::trace::analysis::Usual;
 use tailspn::trace::{ReadOptions, read};
 use tailspn::watch::Unwatched;
 
-use crate::cli::args::{DiagnoseArgs, FitArgs, with_defaults};
+use crate::cli::args::{FitArgs, WhyArgs, with_defaults};
 use crate::cli::call::Call;
 use crate::cli::follow::{current, size_of};
 use crate::cli::serve::reply::{Refusal, Reply, Shown, Waiting, answered, apart, json, parsed, plain};
@@ -40,7 +40,7 @@ pub(crate) struct Log {
     pub(crate) plan: Option<PathBuf>,
 }
 
-/// The report of `trace` as an HTML page, and the timeline as SVG.
+/// The report of `why` as an HTML page, and the timeline as SVG.
 #[derive(Serialize)]
 struct Start {
     log: String,
@@ -131,7 +131,7 @@ async fn command(work: impl FnOnce(&Arc<Call>) -> Reply + Send + 'static) -> Res
 }
 
 async fn causes(State(log): State<Arc<Log>>) -> Response {
-    command(move |call| json(&Shown::of(answered(call, &log.args::<DiagnoseArgs>())?)?)).await
+    command(move |call| json(&Shown::of(answered(call, &log.args::<WhyArgs>())?)?)).await
 }
 
 async fn fit(State(log): State<Arc<Log>>) -> Response {
@@ -168,7 +168,7 @@ fn remaining_by_plans(log: &Log, call: &Arc<Call>, fitted: Option<String>) -> Re
             Ok(JobPlan::Stages(plan)) => {
                 rest(log, Some(&plan), call).map_err(|(_, refusal)| refusal.message().to_owned())
             }
-            Ok(other) => Err(format!("`remaining` cannot use a plan of {}", other.described_by())),
+            Ok(other) => Err(format!("a plan of {} tells nothing about this run", other.described_by())),
             Err(error) => Err(error),
         };
         match found {

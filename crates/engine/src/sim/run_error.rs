@@ -88,4 +88,5 @@ impl Explain for RunError {
 }
 
 /// Advice if no GPU can do what is required.
-const NO_GPU: &str = "`tailspn devices` lists the adapters; `--backend auto` uses one if possible, otherwise the CPU";
+const NO_GPU: &str =
+    "`tailspn tool devices` lists the adapters; `--backend auto` uses one if possible, otherwise the CPU";

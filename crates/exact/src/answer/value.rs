@@ -316,10 +316,10 @@ impl Explain for AnswerError {
             | Self::Ask(AskError::Explore(error))
             | Self::FixedDelays(FixedDelayError::Explore(error)) => return error.help(),
             Self::SeriesParallel(SeriesParallelError::NotSchedule(_)) => {
-                "use `--method states`, which builds the state space, or `tailspn simulate`".into()
+                "use `--method states`, which builds the state space, or `tailspn net simulate`".into()
             }
             Self::CanStop { held, .. } if held.is_empty() => {
-                "`tailspn solve` without --steady gives the time to the dead marking if every run ends there, otherwise the long-run averages".into()
+                "`tailspn net solve` without --steady gives the time to the dead marking if every run ends there, otherwise the long-run averages".into()
             }
             Self::CanStop { held, .. } => {
                 let names: Vec<String> = held.iter().map(|name| format!("`{name}`")).collect();

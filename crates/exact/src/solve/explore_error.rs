@@ -107,7 +107,7 @@ impl Explain for ExploreError {
     }
 
     fn help(&self) -> Option<Cow<'static, str>> {
-        let trap = "`tailspn solve --untimed` explores the markings of a net and ignores time";
+        let trap = "`tailspn net solve --untimed` explores the markings of a net and ignores time";
         matches!(self, Self::VanishingTrap { .. }).then(|| trap.into())
     }
 }

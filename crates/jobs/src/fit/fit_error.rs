@@ -112,10 +112,10 @@ impl Explain for FitError {
         Some(match self {
             Self::NoInput { .. } | Self::InputOfSome { .. } => { "add --input-size (in `estimate` and `optimize`: --log-input-size) once for each log; for `remaining --plan`, make a plan: `tailspn fit LOG --input-size SIZE -o PLAN.toml`".into() },
             Self::Incomplete { .. } => {
-                "add the log of a complete run; `tailspn remaining` predicts the end of a run in progress".into()
+                "add the log of a complete run; `tailspn estimate LOG` predicts the end of a run in progress".into()
             }
             Self::RelativeInput => "give a multiple of the logged input: `--input-size 3x`".into(),
-            Self::NotAStageGraph { .. } => "`tailspn trace` reads other logs".into(),
+            Self::NotAStageGraph { .. } => "`tailspn why` reads other logs".into(),
             Self::SeveralApplications { .. } => "select one with --app ID".into(),
             Self::SeveralJobs { .. } | Self::NoSuchJob { .. } => "select one with --job ID".into(),
             _ => return None,

@@ -5,22 +5,19 @@ seed gives the same numbers.
 """
 
 from tailspn._ask import (
-    compare,
-    diagnose,
     estimate,
     fit,
     merge,
     optimize,
     query,
     rare,
-    remaining,
     sensitivity,
     simulate,
     solve,
     sweep,
-    trace,
     tqdm,
     whatif,
+    why,
 )
 from tailspn._errors import (
     Error,
@@ -77,9 +74,7 @@ __all__ = [
     "Table",
     "Times",
     "UsageError",
-    "compare",
     "deterministic",
-    "diagnose",
     "empirical",
     "erlang",
     "estimate",
@@ -93,7 +88,6 @@ __all__ = [
     "query",
     "rare",
     "read",
-    "remaining",
     "sensitivity",
     "simulate",
     "simulator",
@@ -101,8 +95,8 @@ __all__ = [
     "sweep",
     "times",
     "tqdm",
-    "trace",
     "uniform",
     "weibull",
     "whatif",
+    "why",
 ]

@@ -43,8 +43,12 @@ def _name_of(option: str) -> str:
     return option.replace("-", "_")
 
 
+# commands below a verb of the command line
+_VERBS = {name: f"net {name}" for name in ("simulate", "solve", "query", "rare")} | {"merge": "tool merge"}
+
+
 def _options(command: str) -> dict[str, tuple[str, str, list[str], str]]:
-    rows = _tailspn.options(command) or []
+    rows = _tailspn.options(_VERBS.get(command, command)) or []
     left_out = _PRINTING | ({"shard", "output"} if command in _SHARED else set())
     return {_name_of(row[0]): row for row in rows if row[0] not in left_out}
 
@@ -139,7 +143,7 @@ def _outcome(
         words_of_options = _arguments(command, options)
         if shard is not None:
             words_of_options.append(f"--shard={shard}")
-        return _tailspn.run(command, words_of_options, given, list(words), samples, progress, list(parts))
+        return _tailspn.run(_VERBS.get(command, command), words_of_options, given, list(words), samples, progress, list(parts))
 
 
 def _ask(
@@ -257,6 +261,7 @@ def estimate(*inputs: Any, progress: Progress | None = None, **options: Any) -> 
     """Estimate the time of a job, its distribution and its parts.
 
     ``inputs`` are one plan, or logs of runs of the job, to which a plan is fitted; without an input, the default job.
+    If the first log is of a run in progress, the result is the time left, from what the other runs took.
     """
     return _ask("estimate", inputs, options, progress=progress)
 
@@ -281,29 +286,18 @@ def optimize(*inputs: Any, progress: Progress | None = None, **options: Any) -> 
     return _ask("optimize", inputs, options, progress=progress)
 
 
-def trace(log: Any, *, progress: Progress | None = None, **options: Any) -> Result:
-    """Summarise the log of a job: stages, tasks, stragglers."""
-    return _ask("trace", [log], options, progress=progress)
-
-
 def fit(*logs: Any, progress: Progress | None = None, **options: Any) -> Result:
     """Fit a plan to the logs of a job; the plan is ``result.plan``."""
     return _ask("fit", logs, options, progress=progress)
 
 
-def diagnose(*paths: Any, progress: Progress | None = None, **options: Any) -> Result:
-    """Find the stragglers of a log and their causes."""
-    return _ask("diagnose", paths, options, progress=progress)
+def why(*files: Any, progress: Progress | None = None, **options: Any) -> Result:
+    """Explain a run, or the difference of two.
 
-
-def compare(*files: Any, progress: Progress | None = None, **options: Any) -> Result:
-    """Compare results or logs: the differences and their significance."""
-    return _ask("compare", files, options, progress=progress)
-
-
-def remaining(log: Any, *, progress: Progress | None = None, **options: Any) -> Result:
-    """Predict when a running job will finish."""
-    return _ask("remaining", [log], options, progress=progress)
+    ``files`` are the log of a job, with samples of its nodes, progress reports or strace logs; or two logs, results or plans.
+    ``result.run`` has what the log recorded, and ``result.advice`` what would have made the job shorter.
+    """
+    return _ask("why", files, options, progress=progress)
 
 
 def merge(*shards: Any, output: str | os.PathLike[str], progress: Progress | None = None, **options: Any) -> Result:
@@ -328,11 +322,8 @@ for _function in (
     sweep,
     sensitivity,
     optimize,
-    trace,
+    why,
     fit,
-    diagnose,
-    compare,
-    remaining,
     merge,
 ):
     _with_options(_function)

@@ -25,7 +25,7 @@ pub(crate) fn comparison(sections: &[&Document<'_>]) -> Option<Document<'static>
     }
     // results on one page may be of different jobs, so their order has no meaning
     compared.remarks.push(
-        "The results may describe different jobs or nets. `tailspn compare A B` tests the difference between two results."
+        "The results may describe different jobs or nets. `tailspn why A B` tests the difference between two results."
             .to_owned(),
     );
     let rows: Vec<BarRow> =

@@ -31,7 +31,7 @@
 //! | a number with its uncertainty, unit, digits and position | `number` |
 //! | the first paragraph | `paragraph` |
 //! | tables, columns, cells | `table` |
-//! | results compared | `compare` |
+//! | results compared | `why` |
 //! | parts that several kinds share | `parts` |
 
 pub(crate) mod compare;
@@ -205,6 +205,27 @@ impl<'a> Document<'a> {
         if !table.rows.is_empty() {
             self.blocks.push(Block::Table(table));
         }
+    }
+
+    /// Appends the blocks, remarks and sources of the document of a part of the result, whose JSON stands at `at` in the JSON of the whole.
+    pub(crate) fn append(&mut self, part: Document<'a>, at: &str) {
+        let moved = |number: &mut Number| number.at.insert_str(0, at);
+        for mut block in part.blocks {
+            match &mut block {
+                Block::Table(table) => table.rows.iter_mut().flatten().for_each(|cell| match cell {
+                    Cell::Number(number) => moved(number),
+                    Cell::Empty | Cell::Text { .. } => {}
+                }),
+                Block::Text(pieces) => pieces.iter_mut().for_each(|piece| match piece {
+                    Piece::Number(number) => moved(number),
+                    Piece::Text(_) => {}
+                }),
+                Block::Figure(_) => {}
+            }
+            self.blocks.push(block);
+        }
+        self.remarks.extend(part.remarks);
+        self.provenance.extend(part.provenance);
     }
 
     /// Adds the table of what would change the answer, if it has rows.

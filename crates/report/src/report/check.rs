@@ -59,11 +59,11 @@ pub struct CheckReport {
     /// The folded parts of the net; none if no parts are equal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded: Option<FoldedParts>,
-    /// The parts that `solve` folds, after the expansion of delays to phases; `None` unless `solve` folds more parts
+    /// The parts that `net solve` folds, after the expansion of delays to phases; `None` unless `net solve` folds more parts
     /// than `folded`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folded_by_solve: Option<FoldedParts>,
-    /// Exchangeable parts that are not folded; `solve` explores only canonical markings of these parts.
+    /// Exchangeable parts that are not folded; `net solve` explores only canonical markings of these parts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exchanged: Vec<ExchangedParts>,
     /// Similar parts that cannot be folded.
@@ -223,12 +223,13 @@ fn engines(report: &CheckReport) -> Table {
 
 /// Returns the folded parts, and the reasons why similar parts are not folded; empty without similar parts.
 fn equal_parts(report: &CheckReport) -> Table {
-    let both = [("folded", &report.folded), ("folded by `solve`", &report.folded_by_solve)];
+    let both = [("folded", &report.folded), ("folded by `net solve`", &report.folded_by_solve)];
     let folded =
         both.into_iter().filter_map(|(name, parts)| Some(vec![name.into(), folded_words(parts.as_ref()?).into()]));
     let row = |row: &NotFolded| vec!["not folded".into(), Cell::prose(not_folded_words(row))];
     let table = Table { form: Form::Fields, ..Table::new("Equal parts", "", ["", ""]) };
-    let exchanged = report.exchanged.iter().map(|parts| vec!["canonical in `solve`".into(), exchanged(parts).into()]);
+    let exchanged =
+        report.exchanged.iter().map(|parts| vec!["canonical in `net solve`".into(), exchanged(parts).into()]);
     table.rows(folded.chain(exchanged).chain(report.not_folded.iter().map(row)))
 }
 

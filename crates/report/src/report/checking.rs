@@ -75,11 +75,11 @@ pub fn check_net(net: &Net) -> Result<CheckReport, CompileError> {
     })
 }
 
-/// Equal parts of a net: parts that can be folded, parts that `solve` treats as exchangeable, and parts that cannot be
+/// Equal parts of a net: parts that can be folded, parts that `net solve` treats as exchangeable, and parts that cannot be
 /// folded.
 struct EqualParts {
     folded: Option<FoldedParts>,
-    /// The parts that `solve` folds, if it folds more parts than a simulation.
+    /// The parts that `net solve` folds, if it folds more parts than a simulation.
     folded_by_solve: Option<FoldedParts>,
     exchanged: Vec<ExchangedParts>,
     not_folded: Vec<NotFolded>,

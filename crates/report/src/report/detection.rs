@@ -106,7 +106,7 @@ pub struct DetectionTask {
     pub usual_s: f64,
     /// True for a straggler.
     pub straggler: bool,
-    /// Age at which each detector flagged the task \[s\], in the order of `detectors`.
+    /// Age at which each detector flagged the task \[s\], in the order of `tool detectors`.
     pub flagged_s: Vec<Option<f64>>,
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::diagnose::causes::{Advice, ReplayedTime, RootCauses, StageSummary, WarmUp};
 use crate::diagnose::{Cause, Finding, InputFindings, InputKind, UsedInput};
 use crate::report::json::Word;
+use crate::report::trace_rows::TraceReport;
 use crate::trace::JobTrace;
 
 /// Data examined in one stage.
@@ -58,6 +59,9 @@ pub struct DiagnosisReport {
     /// The cost of executors that had just started; absent without a cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<WarmUp>,
+    /// Stages, tasks, attempts and nodes of the log; absent without a log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<TraceReport>,
 }
 
 /// Builds the report on a log and other inputs: the causes in the log first, then what the other inputs say. The unknowns of the causes are
@@ -91,6 +95,7 @@ pub fn diagnosis_report(trace: Option<&JobTrace>, said: InputFindings, mut cause
         trigger_s: Some(causes.trigger_s).filter(|trigger_s| *trigger_s > 0.0),
         replayed: causes.replayed(),
         findings: causes.findings,
+        run: None,
     }
 }
 
@@ -150,7 +155,7 @@ fn missing_features(stages: &[DiagnosedStageRow]) -> Vec<String> {
 }
 
 /// Returns the name of a cause in tables.
-pub(super) fn cause_text(cause: Cause) -> &'static str {
+pub fn cause_text(cause: Cause) -> &'static str {
     match cause {
         Cause::Unknown => "unknown",
         Cause::DataSkew => "data skew",

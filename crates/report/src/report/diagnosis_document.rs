@@ -17,13 +17,13 @@ const WORTH: f64 = 0.01;
 const POOR: f64 = 0.05;
 
 impl Report for DiagnosisReport {
-    const KIND: &'static str = "diagnosis";
+    const KIND: &'static str = "why";
 
     fn document(&self) -> Document<'_> {
         let mut document = Document {
-            kind: "diagnosis",
+            kind: "explanation",
             title: self.subject.clone(),
-            question: "Slow tasks, their causes, and remedies.".to_owned(),
+            question: "What a run did, what was slow, why, and what would change it.".to_owned(),
             answer: self.answer().into(),
             ..Document::default()
         };
@@ -48,6 +48,11 @@ impl Report for DiagnosisReport {
             .map(|used| vec![used.kind.name().into(), Cell::prose(&*used.taken), used.name.clone().into()]);
         document.table(Table::new("Inputs", "", ["input", "contents", "name"]).rows(used));
         document.table(self.rows());
+        if let Some(run) = &self.run {
+            let run = run.document();
+            document.title.clone_from(&run.title);
+            document.append(run, "/run");
+        }
         document
     }
 }
@@ -55,7 +60,8 @@ impl Report for DiagnosisReport {
 impl DiagnosisReport {
     /// Returns the first paragraph: waits that cost nothing, stragglers, and the most costly cause.
     fn answer(&self) -> Vec<Piece> {
-        let mut pieces = self.triggers();
+        let mut pieces = self.took();
+        pieces.extend(self.triggers());
         if self.compared {
             pieces.extend(self.stragglers());
         } else {
@@ -64,6 +70,16 @@ impl DiagnosisReport {
             );
         }
         pieces
+    }
+
+    /// Returns the time of the job; nothing without a log of one application.
+    fn took(&self) -> Vec<Piece> {
+        let Some(replayed) = self.replayed.filter(|_| self.run.is_some()) else { return Vec::new() };
+        vec![
+            "The job took ".into(),
+            time("/replayed/logged_s".to_owned(), replayed.logged_s, "s", false).into(),
+            ". ".into(),
+        ]
     }
 
     /// Returns the time in which a stream waited for its triggers; nothing for another job.
@@ -487,6 +503,7 @@ mod tests {
             replayed: Some(ReplayedTime { logged_s: 100.0, replayed_s: 100.0 }),
             trigger_s: None,
             warm_up: Some(warm_up),
+            run: None,
         }
     }
 

@@ -163,7 +163,7 @@ pub use check::{CheckReport, ClassRow, DifferenceRow, EngineRow, FileWarningRow,
 pub use checking::{check_net, difference_rows};
 pub use detection::{DetectionReport, DetectionStage, DetectionTask, JudgedRow, ShareRow, detection_report};
 pub use devices::{AdapterRow, DevicesReport};
-pub use diagnosis::{DiagnosedStageRow, DiagnosisReport, diagnosis_report};
+pub use diagnosis::{DiagnosedStageRow, DiagnosisReport, cause_text, diagnosis_report};
 pub use diagnosis_svg::diagnosis_svg;
 pub use distribution::{Bar, Distribution, Histogram, QuantileRow};
 pub use drawing::{Picture, PlotError, Width};

@@ -23,7 +23,7 @@ pub enum NetReport {
 }
 
 impl NetReport {
-    /// Returns the report of an answer, as `tailspn simulate` prints it. Exact numbers have the confidence level `level`; `watch` may stop
+    /// Returns the report of an answer, as `tailspn net simulate` prints it. Exact numbers have the confidence level `level`; `watch` may stop
     /// the computation of an exact distribution.
     ///
     /// ```

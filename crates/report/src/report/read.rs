@@ -30,7 +30,6 @@ use crate::report::structure::StructureReport;
 use crate::report::summary::SimulationReport;
 use crate::report::sweep::SweepReport;
 use crate::report::syscalls::SyscallsReport;
-use crate::report::trace_rows::TraceReport;
 use crate::report::whatif::{DetectorsReport, WhatIfReport};
 use crate::report::whatif_log::LogWhatIfReport;
 use crate::sensitivity::SensitivityReport;
@@ -123,27 +122,27 @@ kinds! {
     Stages(StagesReport),
     /// Result of `estimate` with a list.
     EstimateTable(EstimateTable),
-    /// Result of `simulate`.
+    /// Result of `net simulate`.
     Simulation(SimulationReport),
     /// Result of `simulate --steady`.
     Steady(SteadyReport),
-    /// Result of `solve`.
+    /// Result of `net solve`.
     Solution(SolveReport),
     /// Result of `solve --untimed`.
     Exploration(ExplorationReport),
-    /// Result of `query`.
+    /// Result of `net query`.
     Query(QueryReport),
-    /// Result of `rare`.
+    /// Result of `net rare`.
     Rare(RareReport),
-    /// Result of `structure`.
+    /// Result of `net structure`.
     Structure(StructureReport),
-    /// Result of `check`.
+    /// Result of `net check`.
     Check(CheckReport),
-    /// Result of `devices`.
+    /// Result of `tool devices`.
     Devices(DevicesReport),
-    /// Result of `bench`.
+    /// Result of `tool bench`.
     Bench(BenchReport),
-    /// Result of `sweep` and `merge`.
+    /// Result of `sweep` and `tool merge`.
     Sweep(SweepReport),
     /// Result of `sensitivity`.
     Sensitivity(SensitivityReport),
@@ -153,23 +152,21 @@ kinds! {
     WhatIf(WhatIfReport),
     /// Result of `whatif` for a log.
     WhatIfLog(LogWhatIfReport),
-    /// Result of `detectors`.
+    /// Result of `tool detectors`.
     Detectors(DetectorsReport),
     /// Result of `detectors --on`.
     Detection(DetectionReport),
     /// Result of `fit` for a MapReduce log.
     FitJob(FitJobReport),
-    /// Result of `remaining`.
+    /// Result of `estimate` for a run in progress.
     Remaining(RemainingReport),
-    /// Result of `trace`.
-    Trace(TraceReport),
-    /// Result of `diagnose`.
+    /// Result of `why`.
     Diagnosis(DiagnosisReport),
-    /// Result of `compare`.
+    /// Result of `why` for two sides.
     Comparison(ComparisonReport),
     /// Result of `fit` for Spark logs.
     Fit(FitReport),
-    /// Result of `syscalls diagnose`.
+    /// Result of `why --method` for strace logs.
     Syscalls(SyscallsReport),
     /// Result of `watch --learn`.
     ProgressModel(ProgressModelReport),

@@ -65,7 +65,7 @@ pub struct RemainingStageRow {
 
 /// The remaining time of a run.
 ///
-/// With `--follow`, each line is a result; the last one has the basis `ended`.
+/// With `watch`, each line is a result; the last one has the basis `ended`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RemainingReport {

@@ -37,7 +37,7 @@ pub trait ReportSimulation {
     /// The report: [`SimulationReport`] of replications, [`SteadyReport`] of long runs.
     type Report;
 
-    /// Returns the results as `tailspn simulate` reports them.
+    /// Returns the results as `tailspn net simulate` reports them.
     ///
     /// ```
     /// use tailspn_engine::net::{NetBuilder, Timing};

@@ -87,6 +87,11 @@ impl FileKind {
     pub fn is_log(self) -> bool {
         matches!(self, Self::Log(_))
     }
+
+    /// Returns true for records of a run: logs, samples, system calls and progress reports.
+    pub fn is_of_a_run(self) -> bool {
+        self.is_log() || matches!(self, Self::Samples | Self::SystemCalls | Self::Progress)
+    }
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-// The log of a job: its timeline, its report, why tasks were slow, a fitted plan, and the time left. Answers come from `tailspn trace`,
-// `diagnose`, `fit` and `remaining`.
+// The log of a job: its timeline, its report, why tasks were slow, a fitted plan, and the time left. Answers come from `tailspn why`,
+// `why`, `fit` and `remaining`.
 
 const { ask, begin, button, element, note, pause, picture, problem, report } = await import(`/common.js${location.search}`);
 const { planned } = await import(`/planned.js${location.search}`);

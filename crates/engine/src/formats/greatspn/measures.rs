@@ -25,7 +25,8 @@ pub(super) fn note(measures: &[RawMeasure<'_>], notes: &mut Notes<'_>) {
     }
     let mut parts = Vec::new();
     if !said.is_empty() {
-        parts.push(format!("a net cannot store measures; `tailspn simulate --steady` computes {}", said.join(", ")));
+        parts
+            .push(format!("a net cannot store measures; `tailspn net simulate --steady` computes {}", said.join(", ")));
     }
     if !left_out.is_empty() {
         parts.push(format!("skipped measures: {}", left_out.join(", ")));

@@ -75,7 +75,7 @@ fn everything_in_a_project_is_read() {
     assert_eq!((net.arcs()[2].path.len(), net.transitions()[0].orientation), (4, 90));
     assert_eq!((net.annotations()[0].text.as_str(), net.annotations()[0].border), ("A & B", true));
     let told: Vec<_> = read.warnings.iter().map(|w| (w.oddity, w.message.as_str())).collect();
-    let measures = "a net cannot store measures; `tailspn simulate --steady` computes `P{#broken > 0}`: --reward 'P1=#(broken) > 0', \
+    let measures = "a net cannot store measures; `tailspn net simulate --steady` computes `P{#broken > 0}`: --reward 'P1=#(broken) > 0', \
                     `X{serve}`: --throughput; skipped measures: `AG(#idle > 0)`";
     assert!(told.contains(&(Oddity::Measures, measures)), "{told:?}");
 }

@@ -74,7 +74,7 @@ impl Explain for RareError {
             Self::NoWay { .. } => {
                 "increase --effort N; --importance EXPR should grow with every step towards the goal".into()
             }
-            Self::Delays => "`tailspn simulate` supports any delays".into(),
+            Self::Delays => "`tailspn net simulate` supports any delays".into(),
             Self::Stopped => "increase --max-time, or reduce --effort".into(),
             Self::Unsupported { .. } | Self::Compile(_) | Self::Run(_) => return None,
         })

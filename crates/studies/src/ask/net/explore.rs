@@ -29,7 +29,7 @@ pub struct ExploredNet {
     pub coverability: Option<Coverability>,
 }
 
-/// Explores the markings of a net without time and checks formulas, as `tailspn solve --untimed` does.
+/// Explores the markings of a net without time and checks formulas, as `tailspn net solve --untimed` does.
 ///
 /// # Errors
 ///

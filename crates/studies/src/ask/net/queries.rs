@@ -16,7 +16,7 @@ use crate::solve::{
 };
 use crate::watch::{TimeLimit, Watch};
 
-/// Answers CSL and CSRL queries about a net, as `tailspn query` does. The limit of time includes all of the work.
+/// Answers CSL and CSRL queries about a net, as `tailspn net query` does. The limit of time includes all of the work.
 ///
 /// # Errors
 ///
@@ -45,7 +45,7 @@ pub fn answer_queries(
     Ok(QueryReport::new(subject, states.count(), rows))
 }
 
-/// Answers properties of a model, as `tailspn solve --property` does. The limit of time includes all of the work.
+/// Answers properties of a model, as `tailspn net solve --property` does. The limit of time includes all of the work.
 ///
 /// # Errors
 ///

@@ -13,7 +13,7 @@ use crate::sim::Question;
 use crate::solve::Limits;
 use crate::watch::{TimeLimit, Watch};
 
-/// Solves a net, as `tailspn solve` does: finds all its states, and the answers to the question. Erlang and hyperexponential
+/// Solves a net, as `tailspn net solve` does: finds all its states, and the answers to the question. Erlang and hyperexponential
 /// delays become phases. Deterministic and empirical delays are solved if no two of them are enabled together. The time to the
 /// dead marking of a large schedule is computed from its parts in series and in parallel, with guaranteed bounds.
 ///

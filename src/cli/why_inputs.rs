@@ -1,4 +1,4 @@
-//! The inputs of `diagnose`, recognised by content, never by file name.
+//! The inputs of `why`, recognised by content, never by file name.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -48,6 +48,10 @@ impl Inputs {
                 // standard input and pipes can be read only once
                 inputs.logs.push(path.clone());
             } else if !inputs.known(path) {
+                // a shell's pattern matches other files, too, but hardly a net or a plan
+                if FileKind::of(path).is_some_and(|kind| kind != FileKind::HadoopConf) {
+                    return Err(Failure::plain(Exit::Model, format!("`{}` says nothing about a run", path.display())));
+                }
                 inputs.unknown.push(path.clone());
             }
         }
@@ -112,13 +116,18 @@ impl Inputs {
         Ok(())
     }
 
+    /// Returns true if nothing but strace logs and unknown files was found.
+    pub(super) fn are_calls_at_most(&self) -> bool {
+        self.logs.is_empty() && self.samples.is_empty() && self.progress.is_empty()
+    }
+
     /// Returns the log. It is required, unless other inputs allow findings without it.
     pub(super) fn log(&self) -> Result<Option<&Path>, Failure> {
         match self.logs.as_slice() {
             [log] => Ok(Some(log)),
             [] if !self.progress.is_empty() || !self.calls.is_empty() => Ok(None),
             [] if self.samples.is_empty() => {
-                let note = Note::problem("the inputs contain nothing to diagnose");
+                let note = Note::problem("the inputs contain nothing to explain");
                 let help = "pass the log of a job, progress reports or strace logs; subfolders are not searched";
                 Err(Failure::new(Exit::Trace, note.with_help(help)))
             }
@@ -132,7 +141,7 @@ impl Inputs {
                 Err(Failure::helped(
                     Exit::Usage,
                     format!("there are {} logs: {}", logs.len(), names.join(", ")),
-                    "pass one log at a time, with the samples of its nodes",
+                    "pass one log with the samples of its nodes, or two logs to compare",
                 ))
             }
         }

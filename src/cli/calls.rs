@@ -1,4 +1,4 @@
-//! `syscalls`: learns the system calls of control runs, and finds the faulty node of a run.
+//! System calls: `tool profile` learns those of control runs, and `why` finds the faulty node of a run.
 
 use std::path::Path;
 
@@ -9,30 +9,21 @@ use tailspn::diagnose::syscalls::{
 use tailspn::report::{Answer, document_text, syscall_profile_document, syscalls_report, syscalls_svg};
 use tailspn_common::bounded;
 
-use crate::cli::args::{
-    SyscallDiagnoseArgs, SyscallMethod, SyscallProfileArgs, SyscallReadArgs, SyscallsArgs, SyscallsCommand,
-};
+use crate::cli::args::{SyscallMethod, SyscallProfileArgs, SyscallReadArgs, WhyArgs};
 use crate::cli::exit::Exit;
 use crate::cli::files::{may_write, write_file};
-use crate::cli::frame::{self, Ask, Asked, Form};
+use crate::cli::frame::Asked;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::watch::{Progress, catch_interrupt};
 use tailspn::explain::reason;
 
-/// Learns or diagnoses.
-pub(crate) fn run(args: &SyscallsArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    catch_interrupt(terminal);
-    match &args.command {
-        SyscallsCommand::Profile(args) => learn(args, terminal),
-        SyscallsCommand::Diagnose(args) => frame::run(&**args, terminal),
-    }
-}
-
 /// Minimum number of control runs for reliable ranges.
 const FEW_RUNS: usize = 3;
 
-fn learn(args: &SyscallProfileArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+/// Learns a profile.
+pub(crate) fn learn(args: &SyscallProfileArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    catch_interrupt(terminal);
     may_write(&args.output, args.force)?;
     if args.bucket_factor < 1.1 {
         return Err(Failure::plain(Exit::Usage, "--bucket-factor must be at least 1.1"));
@@ -60,23 +51,19 @@ fn learn(args: &SyscallProfileArgs, terminal: &Terminal) -> Result<Exit, Failure
     Ok(Exit::Success)
 }
 
-impl Ask for SyscallDiagnoseArgs {
-    fn form(&self) -> Form<'_> {
-        Form { picture: self.picture.as_deref(), force: self.force, ..Form::printed(&self.print) }
+/// Finds the faulty node of a run from its strace logs alone.
+pub(crate) fn faulty_node<'a>(args: &'a WhyArgs, profile: &Path, terminal: &Terminal) -> Result<Asked<'a>, Failure> {
+    if args.margin < 1.0 {
+        return Err(Failure::plain(Exit::Usage, "--margin must be at least 1"));
     }
-
-    fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
-        if self.margin < 1.0 {
-            return Err(Failure::plain(Exit::Usage, "--margin must be at least 1"));
-        }
-        let profile = profile_in(&self.profile)?;
-        let settings = with_reading(ReadSettings { sides: self.sides.0, ..profile.read_settings() }, &self.reading);
-        let run = load(&self.logs, Purpose::Judge(&profile), &settings, terminal)?;
-        let answers = diagnose(&run, &profile, &methods(&self.method), &settings_of(self));
-        let report = syscalls_report(&run, &profile, answers);
-        let picture = self.picture.as_ref().map(|_| syscalls_svg(&report));
-        Ok(Asked::from(Answer::new(report)).drawing(picture))
-    }
+    let profile = profile_in(profile)?;
+    let settings = ReadSettings { sides: args.sides.0, clock: args.clock.0, ..profile.read_settings() };
+    let logs: Vec<String> = args.paths.iter().map(|path| path.display().to_string()).collect();
+    let run = load(&logs, Purpose::Judge(&profile), &settings, terminal)?;
+    let answers = diagnose(&run, &profile, &methods(&args.method), &settings_of(args));
+    let report = syscalls_report(&run, &profile, answers);
+    let picture = args.timeline.as_ref().map(|_| syscalls_svg(&report));
+    Ok(Asked::from(Answer::new(report)).drawing(picture))
 }
 
 fn methods(chosen: &[SyscallMethod]) -> Vec<Method> {
@@ -89,7 +76,7 @@ fn methods(chosen: &[SyscallMethod]) -> Vec<Method> {
     methods
 }
 
-fn settings_of(args: &SyscallDiagnoseArgs) -> DiagnosisSettings {
+fn settings_of(args: &WhyArgs) -> DiagnosisSettings {
     let (difference, hog_share, isolation_share) = (args.difference.0, args.hog_share, args.isolation_share);
     DiagnosisSettings {
         statistical: StatisticalSettings { difference, hog_share, isolation_share, ..StatisticalSettings::default() },

@@ -1,4 +1,4 @@
-//! The methods of `diagnose`: what each kind of input shows. The log and the samples of its nodes, progress reports, and system calls.
+//! The methods of `why`: what each kind of input shows. The log and the samples of its nodes, progress reports, and system calls.
 
 use std::path::{Path, PathBuf};
 
@@ -9,22 +9,22 @@ use tailspn::diagnose::syscalls::{Purpose, read_nodes};
 use tailspn::diagnose::{InputFindings, InputKind, ProgressFile, UsedInput};
 use tailspn::trace::JobTrace;
 
-use crate::cli::args::{DiagnoseArgs, RulesChoice};
+use crate::cli::args::{RulesChoice, WhyArgs};
 use crate::cli::call::interrupted;
-use crate::cli::diagnose_inputs::Inputs;
 use crate::cli::exit::Exit;
 use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
 use crate::cli::report_source::{Rest, read_reports};
 use crate::cli::watch::Progress;
-use crate::cli::{syscalls, watch_tasks};
+use crate::cli::why_inputs::Inputs;
+use crate::cli::{calls, watch_tasks};
 
 /// Finds the causes of slow tasks in the log and the samples of its nodes.
 pub(super) fn by_log(
     inputs: &Inputs,
     trace: &JobTrace,
-    args: &DiagnoseArgs,
+    args: &WhyArgs,
     terminal: &Terminal,
 ) -> Result<(InputFindings, RootCauses), Failure> {
     let samples = samples(inputs, args, terminal)?;
@@ -36,7 +36,7 @@ pub(super) fn by_log(
     };
     let LogCauses { inputs: mut read, causes, map_to_complete } = causes_of_log(trace, &samples, &settings);
     if inputs.samples.is_empty() {
-        let none = "no node samples: CPU, disk and network load are unknown (see `tailspn diagnose --help`)";
+        let none = "no node samples: CPU, disk and network load are unknown (see `tailspn why --help`)";
         read.missing.insert(0, none.to_owned());
     }
     if let Some(text) = map_to_complete {
@@ -54,7 +54,7 @@ pub(super) fn without_log(inputs: &Inputs) -> InputFindings {
     InputFindings { missing, ..InputFindings::default() }
 }
 
-fn samples(inputs: &Inputs, args: &DiagnoseArgs, terminal: &Terminal) -> Result<Samples, Failure> {
+fn samples(inputs: &Inputs, args: &WhyArgs, terminal: &Terminal) -> Result<Samples, Failure> {
     let options = SampleOptions { utc_offset: args.utc_offset, most_bytes: args.max_samples };
     let progress = Progress::new(terminal.shows_progress(), "bytes");
     // a binary file often lies next to the text that was made from it; without that text it is refused
@@ -64,14 +64,14 @@ fn samples(inputs: &Inputs, args: &DiagnoseArgs, terminal: &Terminal) -> Result<
 }
 
 /// Returns the given map and clock offsets.
-fn node_map(trace: &JobTrace, args: &DiagnoseArgs) -> Result<NodeMap, Failure> {
+fn node_map(trace: &JobTrace, args: &WhyArgs) -> Result<NodeMap, Failure> {
     let mut map = NodeMap::default();
     if let Some(path) = &args.node_map {
         let bytes = read_bytes(path)?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
         map = NodeMap::parse(&text).map_err(|error| {
             let source = Source::new(path.display().to_string(), text.as_str());
-            let note = Note::problem(error.message).with_help("`tailspn diagnose --help` shows a node map");
+            let note = Note::problem(error.message).with_help("`tailspn why --help` shows a node map");
             Failure::new(Exit::Model, error.span.map_or(note.clone(), |span| note.at(&source, span)))
         })?;
     }
@@ -79,7 +79,7 @@ fn node_map(trace: &JobTrace, args: &DiagnoseArgs) -> Result<NodeMap, Failure> {
     Ok(map)
 }
 
-fn rules(args: &DiagnoseArgs) -> Rules {
+fn rules(args: &WhyArgs) -> Rules {
     let base = match args.rules {
         RulesChoice::Own => Rules::default(),
         RulesChoice::Paper => Rules::of_the_paper(),
@@ -92,7 +92,7 @@ fn rules(args: &DiagnoseArgs) -> Rules {
 pub(super) fn by_progress(
     inputs: &Inputs,
     trace: Option<&JobTrace>,
-    args: &DiagnoseArgs,
+    args: &WhyArgs,
     terminal: &Terminal,
 ) -> Result<InputFindings, Failure> {
     let model = args.model.as_ref().map(|path| watch_tasks::model_in(path, terminal)).transpose()?;
@@ -110,7 +110,7 @@ pub(super) fn by_progress(
 }
 
 /// Reads the reports of a file.
-fn reports(path: &Path, args: &DiagnoseArgs) -> Result<ProgressFile, Failure> {
+fn reports(path: &Path, args: &WhyArgs) -> Result<ProgressFile, Failure> {
     let name = path.display().to_string();
     let (history, rest) = read_reports(path, args.max_samples, 0)?;
     let rest = match rest {
@@ -129,14 +129,14 @@ fn reports(path: &Path, args: &DiagnoseArgs) -> Result<ProgressFile, Failure> {
 pub(super) fn by_calls(
     inputs: &Inputs,
     trace: Option<&JobTrace>,
-    args: &DiagnoseArgs,
+    args: &WhyArgs,
     terminal: &Terminal,
 ) -> Result<InputFindings, Failure> {
-    let profile = args.profile.as_ref().map(|path| syscalls::profile_in(path)).transpose()?;
+    let profile = args.profile.as_ref().map(|path| calls::profile_in(path)).transpose()?;
     match profile {
         None if inputs.calls.is_empty() => Ok(InputFindings::default()),
         None => Ok(InputFindings::missing(format!(
-            "strace logs were not read, because there is no profile: {}; make one from fault-free runs by `tailspn syscalls profile RUN... -o usual.json`, and add --profile usual.json",
+            "strace logs were not read, because there is no profile: {}; make one from fault-free runs by `tailspn tool profile RUN... -o usual.json`, and add --profile usual.json",
             inputs.calls.join(", ")
         ))),
         Some(_) if inputs.calls.is_empty() => Ok(InputFindings::missing("no strace logs: the profile is not used")),

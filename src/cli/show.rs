@@ -1,0 +1,259 @@
+//! No verb: what each file is, its answer in a paragraph, and the commands to try next. With `--html` or `--plots`, results as a page or as
+//! pictures.
+
+use std::path::Path;
+
+use tailspn::diagnose::causes::{CauseSettings, RootCauses, causes_of_log};
+use tailspn::diagnose::samples::Samples;
+use tailspn::job_time::OwnRunVerdict;
+use tailspn::plan::JobPlan;
+use tailspn::report::{TraceReport, cause_text, counted, document_text, trace_report};
+use tailspn::subject::FileKind;
+use tailspn::trace::analysis::Usual;
+use tailspn::trace::{Format, JobTrace, ReadOptions, utc_text};
+
+use crate::cli::args::{FitArgs, LogArgs, NetArgs, ShowArgs};
+use crate::cli::exit::Exit;
+use crate::cli::fit::plan_of;
+use crate::cli::left::is_running;
+use crate::cli::load::{read_bytes, read_net, unreadable};
+use crate::cli::logs::{all_logs, load};
+use crate::cli::notes::Failure;
+use crate::cli::output::Terminal;
+use crate::cli::plan::PlanText;
+use crate::cli::proof::proved;
+use crate::cli::report::{self, read_result};
+use crate::cli::watch::catch_interrupt;
+
+/// A gain below this share of the job's time is not worth a word.
+const WORTH: f64 = 0.01;
+
+/// What a file is, and the commands about it: the words after `tailspn`, and what they give.
+struct Shown {
+    text: String,
+    next: Vec<(String, &'static str)>,
+}
+
+/// Shows each file, or makes a page or pictures of results.
+pub(crate) fn run(args: &ShowArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    if args.html.is_some() || args.plots.plots.is_some() {
+        return report::run(args, terminal);
+    }
+    catch_interrupt(terminal);
+    for (number, path) in args.files.iter().enumerate() {
+        let Shown { text, next } = show(path, terminal)?;
+        let gap = if number == 0 { "" } else { "\n" };
+        terminal.data(&format!("{gap}{text}{}", next_text(&next)))?;
+    }
+    Ok(Exit::Success)
+}
+
+/// Returns the commands, their results in one column.
+fn next_text(next: &[(String, &str)]) -> String {
+    if next.is_empty() {
+        return String::new();
+    }
+    let width = next.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
+    let lines = next.iter().map(|(command, gives)| format!("  tailspn {command:<width$}   {gives}\n"));
+    format!("\nNext\n{}", lines.collect::<String>())
+}
+
+fn show(path: &Path, terminal: &Terminal) -> Result<Shown, Failure> {
+    let name = path.display().to_string();
+    if path.as_os_str() != "-" {
+        std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
+    }
+    let beside = |what: &str, next: Vec<(String, &'static str)>| Ok(Shown { text: format!("{name}: {what}.\n"), next });
+    match FileKind::of(path) {
+        Some(FileKind::Log(format)) => log(path, &name, format, terminal),
+        Some(FileKind::Net) => net(path, &name),
+        Some(FileKind::JobPlan) => plan(path, &name, terminal),
+        Some(FileKind::SweepPlan) => beside(
+            "the plan of a sweep",
+            vec![
+                (format!("sweep {name}"), "every configuration"),
+                (format!("sensitivity {name}"), "which setting matters most"),
+            ],
+        ),
+        Some(FileKind::OptimizePlan) => beside(
+            "the plan of an optimisation",
+            vec![(format!("optimize {name}"), "the cheapest configuration that meets the deadline")],
+        ),
+        Some(FileKind::HadoopConf) => beside(
+            "the settings of a Hadoop job",
+            vec![(format!("estimate HISTORY.jhist {name}"), "the next run, from the history of the job")],
+        ),
+        Some(FileKind::Samples) => beside(
+            "samples of a node, by sysstat",
+            vec![(format!("why LOG {name}"), "the causes of slow tasks in a log")],
+        ),
+        Some(FileKind::SystemCalls) => beside(
+            "system calls of a node, by strace",
+            vec![(format!("why {name} OTHER... --profile USUAL.json"), "which node is faulty")],
+        ),
+        Some(FileKind::Progress) => {
+            beside("progress reports of tasks", vec![(format!("watch {name}"), "stragglers while tasks run")])
+        }
+        Some(FileKind::Result) | None => result(path, &name, terminal),
+    }
+}
+
+/// Shows a result as its command printed it, or refuses a file of an unknown kind.
+fn result(path: &Path, name: &str, terminal: &Terminal) -> Result<Shown, Failure> {
+    let found = if path.is_dir() {
+        report::sweep_of(path)?
+    } else {
+        let bytes = read_bytes(path)?;
+        if !bytes.trim_ascii_start().starts_with(b"{") {
+            return Err(unknown(name));
+        }
+        read_result(name, &bytes)?
+    };
+    let text = document_text(&found.document(), &terminal.look(false));
+    Ok(Shown { text, next: vec![(format!("{name} --html PAGE.html"), "the result as a page")] })
+}
+
+/// Refuses a file of an unknown kind. A word without a file is a verb that does not exist, which the parser of arguments refuses.
+fn unknown(name: &str) -> Failure {
+    Failure::helped(
+        Exit::Model,
+        format!("`{name}` is nothing that tailspn reads"),
+        "it reads logs of Spark, Hadoop, Rumen, Google and Alibaba, nets, plans in TOML, and results of --json",
+    )
+}
+
+/// Shows a net.
+fn net(path: &Path, name: &str) -> Result<Shown, Failure> {
+    let loaded = read_net(&NetArgs::at(path))?;
+    let net = &loaded.net;
+    let tokens: u64 = net.places().iter().map(tailspn::net::Place::initial_total).sum();
+    let text = format!(
+        "{name}: Petri net ({}), {}, {}, {}.\n",
+        loaded.dialect,
+        counted(net.places().len() as u64, "place"),
+        counted(net.transitions().len() as u64, "transition"),
+        counted(tokens, "token"),
+    );
+    Ok(Shown {
+        text,
+        next: vec![
+            (format!("net solve {name}"), "exact values, deadlocks, liveness"),
+            (format!("net check {name}"), "problems, and the engines that can run it"),
+            (format!("serve {name}"), "play the token game in the browser"),
+        ],
+    })
+}
+
+/// Shows the plan of a job.
+fn plan(path: &Path, name: &str, terminal: &Terminal) -> Result<Shown, Failure> {
+    let plan = PlanText::read(&path.into(), terminal)?.job()?;
+    let (what, can_estimate) = match &plan {
+        JobPlan::MapReduce(_) => ("the plan of a MapReduce job".to_owned(), true),
+        JobPlan::Stages(plan) => {
+            (format!("the plan of a job with {}", counted(plan.stage.len() as u64, "stage")), true)
+        }
+        JobPlan::Tasks(_) => ("tasks on a cluster over time".to_owned(), false),
+    };
+    let estimate = (format!("estimate {name}"), "how long the job takes; other sizes and clusters");
+    let whatif = (format!("whatif {name}"), "what copies of slow tasks would change");
+    let next = if can_estimate { vec![estimate, whatif] } else { vec![whatif] };
+    Ok(Shown { text: format!("{name}: {what}.\n"), next })
+}
+
+/// Shows a log: what ran, how long it took, what cost most, and whether a model reproduces it.
+fn log(path: &Path, name: &str, format: Format, terminal: &Terminal) -> Result<Shown, Failure> {
+    let options = ReadOptions::default();
+    let logs = all_logs(&[&path.to_owned()], &options)?;
+    if logs.len() > 1 {
+        let listed: String = logs.iter().map(|log| format!("  {}\n", log.name())).collect();
+        let text = format!("{name}: {}.\n\n{listed}", counted(logs.len() as u64, "log"));
+        let next = vec![
+            (format!("why {name} --app ID"), "one of them"),
+            (format!("estimate {name}"), "the next run, if all are runs of one program"),
+        ];
+        return Ok(Shown { text, next });
+    }
+    let trace = load(path, &options, terminal)?;
+    let report = trace_report(&trace, &Usual::from_runs(&[]));
+    let mut text = head(name, format, &trace, &report);
+    if is_running(&trace) {
+        text += "\nThe log has no end: the application runs, or was killed.\n";
+        let next = vec![
+            (format!("estimate {name}"), "the time left"),
+            (format!("watch {name}"), "the time left, again and again"),
+            (format!("why {name}"), "slow tasks so far"),
+        ];
+        return Ok(Shown { text, next });
+    }
+    let causes = causes_of_log(&trace, &Samples::default(), &CauseSettings::default()).causes;
+    text += &format!("\n{}", costs(&report, &causes));
+    let mut next = vec![(format!("why {name}"), "what each cause cost")];
+    if matches!(format, Format::SparkEventLog | Format::HadoopJson | Format::HadoopText | Format::Rumen) {
+        text += &model(path, terminal);
+        next.insert(0, (format!("estimate {name}"), "the next run, other sizes, other clusters"));
+    }
+    next.push((format!("serve {name}"), "the run as a picture, in the browser"));
+    Ok(Shown { text, next })
+}
+
+/// Returns two lines about what a log recorded.
+fn head(name: &str, format: Format, trace: &JobTrace, report: &TraceReport) -> String {
+    let start = report.origin_unix_s.map_or_else(String::new, |origin| format!(", run of {}", utc_text(origin)));
+    let version = match &report.applications[..] {
+        [one] => one.version.as_ref().map_or_else(String::new, |version| format!(" ({version})")),
+        several => format!(", {}", counted(several.len() as u64, "application")),
+    };
+    let tasks: u64 = report.stages.iter().map(|stage| stage.tasks_done).sum();
+    let slots: u64 = report.applications.iter().map(|one| one.slots).max().unwrap_or(0);
+    format!(
+        "{name}: {}{version}{start}.\n{}, {}, {} on {}.\n",
+        format.text(),
+        counted(report.stages.len() as u64, "stage"),
+        counted(tasks, "completed task"),
+        counted(slots, "slot"),
+        counted(trace.nodes.len() as u64, "host"),
+    )
+}
+
+/// Returns a sentence about the time of the job, and one about what cost most.
+fn costs(report: &TraceReport, causes: &RootCauses) -> String {
+    let [one] = &report.applications[..] else { return String::new() };
+    let Some(bounds) = &one.bounds else { return String::new() };
+    let took_s = bounds.span_s;
+    let mut text = format!("The job took {}.", seconds(took_s));
+    if let Some(start_s) = causes.warm_up().map(|warm| warm.start_s).filter(|start_s| *start_s > WORTH * took_s) {
+        text += &format!(" No task ran for the first {}.", seconds(start_s));
+    }
+    let worth = |saved_s: &f64| *saved_s > WORTH * took_s;
+    if let Some((advice, saved_s)) =
+        causes.advice().first().and_then(|advice| Some((advice.clone(), advice.job_s.filter(worth)?)))
+    {
+        text += &format!("\nThe costliest cause, {}, cost {}.", cause_text(advice.cause), seconds(saved_s));
+    }
+    text + "\n"
+}
+
+/// Returns a sentence about the model that a plan of this log is: whether it reproduces the run.
+fn model(path: &Path, terminal: &Terminal) -> String {
+    let plan = plan_of(&FitArgs::of_logs(vec![path.to_owned()], &LogArgs::default()), None, &terminal.silent());
+    let checked = plan.and_then(|plan| proved(&plan, true, terminal));
+    match checked {
+        Ok(own) => match (own.verdict, own.runs.first()) {
+            (OwnRunVerdict::Reproduced, Some(run)) => format!(
+                "A model of it takes {}: it reproduces this run, so estimates are possible.\n",
+                seconds(run.model_s)
+            ),
+            (OwnRunVerdict::NotReproduced, Some(run)) => {
+                format!("A model of it takes {}: it does NOT reproduce this run.\n", seconds(run.model_s))
+            }
+            _ => String::new(),
+        },
+        Err(failure) => failure.notes.first().map_or_else(String::new, |note| format!("No estimate: {note}.\n")),
+    }
+}
+
+/// Returns a measured time with three digits.
+fn seconds(seconds: f64) -> String {
+    let decimals = if seconds < 10.0 { 2 } else { usize::from(seconds < 100.0) };
+    format!("{seconds:.decimals$} s")
+}

@@ -1,0 +1,122 @@
+//! `why`: what a run did, why it was slow, and what changed against another run. The kinds of inputs determine the question.
+
+use std::path::Path;
+
+use tailspn::diagnose::causes::RootCauses;
+use tailspn::report::{Answer, DiagnosisReport, diagnosis_report, diagnosis_svg, trace_csv, trace_report};
+use tailspn::trace::analysis::Usual;
+use tailspn::trace::{JobTrace, ReadOptions};
+
+use crate::cli::args::WhyArgs;
+use crate::cli::call::interrupted;
+use crate::cli::calls::faulty_node;
+use crate::cli::compare::compare;
+use crate::cli::exit::Exit;
+use crate::cli::files::write_file_with;
+use crate::cli::frame::{self, Ask, Asked, Form};
+use crate::cli::kinds::are_compared;
+use crate::cli::logs::{load, tell_warnings};
+use crate::cli::notes::Failure;
+use crate::cli::output::Terminal;
+use crate::cli::watch::catch_interrupt;
+use crate::cli::why_inputs::Inputs;
+use crate::cli::why_methods::{by_calls, by_log, by_progress, without_log};
+
+/// Explains the inputs, or prints the attempts of a log.
+pub(crate) fn run(args: &WhyArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    if args.attempts.as_deref() != Some(Path::new("-")) {
+        return frame::run(args, terminal);
+    }
+    catch_interrupt(terminal);
+    let inputs = Inputs::sort(&args.paths)?;
+    let trace = log_of(&inputs, args, terminal)?.ok_or_else(|| needs_log("--attempts"))?;
+    let usual = usual(&trace, args, terminal)?;
+    tell_warnings(&trace, terminal);
+    trace_csv(&trace, &usual, args.print.csv_text(), |part| terminal.data(part))?;
+    Ok(if interrupted() { Exit::Interrupted } else { Exit::Success })
+}
+
+impl Ask for WhyArgs {
+    fn form(&self) -> Form<'_> {
+        Form {
+            plots: Some(&self.plots),
+            picture: self.timeline.as_deref(),
+            files: self.attempts.iter().map(|path| &**path).collect(),
+            force: self.force,
+            ..Form::printed(&self.print)
+        }
+    }
+
+    fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
+        catch_interrupt(terminal);
+        if !self.against.is_empty() || are_compared(&self.paths) {
+            return compare(self, terminal);
+        }
+        let inputs = Inputs::sort(&self.paths)?;
+        if !self.method.is_empty() {
+            let Some(profile) = self.profile.as_deref().filter(|_| inputs.are_calls_at_most()) else {
+                let help = "pass the strace logs of a run, and --profile PROFILE.json";
+                return Err(Failure::helped(Exit::Usage, "--method applies to strace logs alone", help));
+            };
+            return faulty_node(self, profile, terminal);
+        }
+        explain(&inputs, self, terminal)
+    }
+}
+
+/// Explains a run by its log, samples, progress reports and system calls.
+fn explain<'a>(inputs: &Inputs, args: &'a WhyArgs, terminal: &Terminal) -> Result<Asked<'a>, Failure> {
+    let trace = log_of(inputs, args, terminal)?;
+    if trace.is_none() && args.timeline.is_some() {
+        return Err(needs_log("--timeline"));
+    }
+    let (mut said, causes) = match &trace {
+        Some(trace) => by_log(inputs, trace, args, terminal)?,
+        None => (without_log(inputs), RootCauses::default()),
+    };
+    said.add(by_progress(inputs, trace.as_ref(), args, terminal)?);
+    said.add(by_calls(inputs, trace.as_ref(), args, terminal)?);
+    said.warnings.extend(inputs.left_out());
+    let report = diagnosis_report(trace.as_ref(), said, causes);
+    let partial = report.partial || interrupted();
+    let Some(trace) = trace else {
+        return Ok(Answer::new(DiagnosisReport { partial, ..report }).unless_stopped(interrupted()).into());
+    };
+    let usual = usual(&trace, args, terminal)?;
+    let picture = args.timeline.as_ref().map(|_| diagnosis_svg(&trace, &report.findings));
+    let run = Some(trace_report(&trace, &usual));
+    let answer = Answer::new(DiagnosisReport { partial, run, ..report }).unless_stopped(interrupted());
+    let asked = Asked::from(answer).drawing(picture);
+    let Some(path) = &args.attempts else { return Ok(asked) };
+    let text = args.print.csv_text();
+    Ok(asked.writing(move |_, _| {
+        write_file_with(path, args.force, |out| trace_csv(&trace, &usual, text, |part| out.write_all(part.as_bytes())))
+    }))
+}
+
+/// Reads the log among the inputs; none if they have no log.
+fn log_of(inputs: &Inputs, args: &WhyArgs, terminal: &Terminal) -> Result<Option<JobTrace>, Failure> {
+    let log = inputs.log();
+    let options = ReadOptions::from(&args.limits);
+    if let Some(path) = inputs.unknown.first() {
+        // the log reader has the best message for other kinds of files
+        load(path, &options, terminal)?;
+        return Err(Failure::plain(Exit::Trace, format!("`{}` cannot be explained", path.display())));
+    }
+    log?.map(|log| load(log, &options, terminal)).transpose()
+}
+
+/// Reads the usual runs of the program.
+fn usual(trace: &JobTrace, args: &WhyArgs, terminal: &Terminal) -> Result<Usual, Failure> {
+    // `--app` applies to the log, not to the other runs
+    let options = ReadOptions { application: None, ..ReadOptions::from(&args.limits) };
+    let runs = args.usual.iter().map(|path| load(path, &options, terminal)).collect::<Result<Vec<_>, _>>()?;
+    for other in runs.iter().filter_map(|run| Usual::other_program(trace, run)) {
+        terminal.tell(&format!("warning: {other}"));
+    }
+    Ok(Usual::from_runs(&runs))
+}
+
+fn needs_log(option: &str) -> Failure {
+    Failure::plain(Exit::Usage, format!("{option} needs the log of a job"))
+}
