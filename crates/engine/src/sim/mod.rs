@@ -90,4 +90,4 @@ pub use simulation::{QuestionError, Simulation, SimulationError};
 pub use steady::{BatchAverages, BatchLength, SteadyError, SteadyState, run_steady, run_steady_runs};
 pub use targets::{NoQuantity, Precision, Quantity, Target};
 pub use trajectory::Trajectory;
-pub use unfired::enabled_but_unfired;
+pub use unfired::unseen;
