@@ -104,7 +104,7 @@ fn races_of_any_size_have_their_shares_or_are_refused() {
             assert!((found - share).abs() <= 5.0 * error + 1e-4, "{name}: {found}, not {share}: {race:?}");
         }
     }
-    assert!(known > 200 && refused < 60, "{known} {refused}");
+    assert!(known > 200 && refused < 90, "{known} {refused}");
 }
 
 /// A large weight that is not enabled leaves the ratio of small ones. Seen to fail with integer weights that include all

@@ -93,8 +93,8 @@ impl Distribution for Passage<'_> {
     }
 }
 
-/// Maximum number of multiplications for quantiles that nobody requested: some seconds.
-const QUICK_WORK: f64 = 4e9;
+/// Maximum number of multiplications for quantiles that nobody requested: about a second.
+const QUICK_WORK: f64 = 2e8;
 
 /// A distribution, and the probability of ever reaching the goal.
 struct FixedDelayTime<'t, 'w>(&'t mut FixedDelayPassage<'w>, f64);
