@@ -1,4 +1,4 @@
-//! Nets that once had a wrong or misleading answer, with values by closed forms (see the README beside the nets).
+//! Nets that once had a wrong or misleading answer, compared with closed forms.
 
 use tailspn::formats::read_file;
 

@@ -74,7 +74,7 @@ pub enum Fault {
     ShortDelays {
         /// Id of the fastest transition.
         transition: String,
-        /// Its mean delay \[s\].
+        /// Mean delay of the transition \[s\].
         mean: f64,
         /// The tick of results \[s\].
         tick: f64,

@@ -12,7 +12,7 @@ use crate::sim::question::{Question, Reward};
 use crate::sim::record::{FoldedParts, NotFolded};
 use crate::sim::simulation::{QuestionError, index, reward};
 use crate::sim::steady::{
-    BatchAverages, BatchLength, SteadyError, SteadyState, run_steady, run_steady_runs, slowest_mean,
+    BatchAverages, BatchLength, SteadyError, SteadyRunError, SteadyState, run_steady, run_steady_runs, slowest_mean,
 };
 use crate::sim::targets::{NoQuantity, Precision, Quantity, Target};
 use crate::sim::unfired::unseen;
@@ -158,18 +158,6 @@ pub struct SteadySimulation<'a> {
     targets: Vec<Target>,
     most_firings: u64,
     watch: &'a dyn Watch,
-}
-
-/// Error of a steady-state simulation.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SteadyRunError {
-    /// The net cannot be compiled.
-    #[error(transparent)]
-    Compile(#[from] CompileError),
-    /// The long runs give no steady state.
-    #[error(transparent)]
-    Steady(#[from] SteadyError),
 }
 
 impl Net {

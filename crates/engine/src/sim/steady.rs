@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use tailspn_common::explain::{ErrorKind, Explain};
 
-use crate::compile::{Csr, Firing, Program};
+use crate::compile::{CompileError, Csr, Firing, Program};
 use crate::rng::split;
 use crate::semantics::Fault;
 use crate::sim::clock::Clock;
@@ -104,6 +104,18 @@ pub enum SteadyError {
     /// The net has a fault.
     #[error(transparent)]
     Fault(#[from] Fault),
+}
+
+/// Error of a steady-state simulation.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SteadyRunError {
+    /// The net cannot be compiled.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// The long runs give no steady state.
+    #[error(transparent)]
+    Steady(#[from] SteadyError),
 }
 
 /// Runs one long replication of `program`. If the run is stopped from outside, returns the complete

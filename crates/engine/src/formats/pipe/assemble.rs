@@ -56,7 +56,7 @@ pub(super) struct Assembler<'n, 'o, 't> {
     pub(super) tapaal: bool,
     /// The tool that wrote the distributions.
     writer: ProcessWriter,
-    /// True if transitions have values of DICE, and ids of those that compete for the tokens of a place.
+    /// True if transitions have values of DICE, and ids of transitions that compete for the tokens of a place.
     is_dice: bool,
     competing: HashSet<String>,
     /// True if transitions have numbers of another tool that are not read.

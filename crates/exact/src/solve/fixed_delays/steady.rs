@@ -133,7 +133,7 @@ impl Part {
         let rates = (0..self.own).map(|at| self.rates.row(at).map(|(_, rate)| rate).sum::<f64>());
         let jumps = rates.fold(0.0, f64::max) * times.iter().copied().fold(0.0, f64::max);
         let error = if jumps <= MOST_RELATIVE_JUMPS { OMITTED_SHARE } else { settings.error };
-        TransientSettings { error, ..settings.clone() }
+        TransientSettings { error, ..*settings }
     }
 
     /// Returns the end of the delay if it starts in the given states; their weights need not sum to 1. None if all weights are 0.
