@@ -100,8 +100,8 @@ fn scaled_mean(mean: vec2<u32>, shift: i32) -> vec2<u32> {
 // scale of an exponential delay with this rate: mantissa and shift, as crates/engine/src/sim/clock.rs has it
 fn exponential_scale(rate: vec2<u32>) -> vec2<u32> {
     let mean = double_quotient(DOUBLE_ONE, rate);
-    // a subnormal mean is left to the CPU, as an infinite one is
-    if !double_is_finite(mean) || double_less(mean, DOUBLE_LEAST_NORMAL) {
+    // the CPU handles the shortest means, whose scale is not a number, and infinite ones
+    if !double_is_finite(mean) || double_less(mean, DOUBLE_SHORTEST_MEAN) {
         fault();
         return vec2<u32>(0u, 0u);
     }

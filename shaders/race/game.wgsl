@@ -61,9 +61,9 @@ const LOOKS = 4u;
 const MAX_IMMEDIATE_FIRINGS = 1000000u;
 const MAX_FIRINGS_AT_ONCE = vec2<u32>(16777216u, 0u);
 const ONE = vec2<u32>(1u, 0u);
-// 2^32 - 1, and the least number that is not subnormal, as binary64 numbers
+// 2^32 - 1 and 2^-900, as binary64 numbers
 const DOUBLE_WORD_MAX = vec2<u32>(0xffe00000u, 0x41efffffu);
-const DOUBLE_LEAST_NORMAL = vec2<u32>(0u, 0x00100000u);
+const DOUBLE_SHORTEST_MEAN = vec2<u32>(0u, 0x07b00000u);
 
 var<private> lane: u32;
 // its place in its workgroup, and where the tile of the workgroup begins

@@ -72,7 +72,7 @@ const CODES: [Row; 10] = [
     Row {
         code: Exit::Model as u8,
         meaning: "the net or the plan is wrong",
-        cases: "A net, a plan, a profile of system calls or (for `report`) a result cannot be read. Or the net becomes \
+        cases: "A net, a plan, a profile of system calls or (for `tailspn FILE`) a result cannot be read. Or the net becomes \
                 invalid in a reachable marking: a rate is negative, immediate transitions fire forever, a goal or a \
                 reward is infinite or not a number, or a place has more tokens than can be counted.",
     },

@@ -287,11 +287,16 @@ fn a_net_with_two_closed_parts_has_no_sure_steady_state() {
     let note = |(name, count)| {
         format!("note: Transition `{name}` fired {count} times; the runs may be too short to show the long run.\n")
     };
-    assert_eq!(text(&output.stderr), firings.map(note).concat());
+    let notes = text(&output.stderr);
+    assert!(
+        notes.starts_with("note: The runs differ: `turn_left` fires often in some and never in others."),
+        "{notes}"
+    );
+    assert!(notes.ends_with(&firings.map(note).concat()), "{notes}");
     let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let end = |name: &str| value["tokens"][1][name].as_f64().unwrap();
     assert_eq!((value["runs"].as_u64(), value["tokens"][1]["name"].as_str()), (Some(8), Some("left")));
-    assert!(end("low") < 0.5 && 0.5 < end("high") && end("high") - end("low") > 0.3, "{}", value["tokens"][1]);
+    let row = &value["tokens"][1];
+    assert!(row["low"].is_null() && row["note"].as_str().unwrap().contains("`seldom` never fired"), "{row}");
     let rare = firings.map(|(name, count)| serde_json::json!({ "name": name, "firings": count }));
     assert_eq!(value["rare_transitions"], serde_json::Value::from(rare.to_vec()));
 }

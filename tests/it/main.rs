@@ -70,6 +70,8 @@ mod degenerate;
 mod documents;
 #[cfg(feature = "cli")]
 mod explained;
+mod expressions;
+mod extremes;
 mod file_kinds;
 mod fit;
 mod fit_history;
@@ -85,6 +87,8 @@ mod laws;
 mod maxima;
 mod measure;
 mod models;
+#[cfg(feature = "cli")]
+mod nets_right;
 mod optimize;
 mod optimize_sizes;
 mod oracle;

@@ -130,9 +130,10 @@ pub(crate) fn affected_sharing(program: &Program, hub: usize) -> Affected {
     Affected::with_hubs(&program.writes(), &readers, |t| !program.is_immediate(t), hub)
 }
 
-/// Integer weights of the transitions of each group and priority whose weights are all constant. The weights are
-/// multiplied by the largest power of two that keeps their sum below 2^32, then rounded. The absolute error of a share
-/// is at most 2^-32; weights that are integers and sum to less than 2^32 are exact.
+/// Integer weights of the transitions of each group and priority whose weights are all constant and not too different;
+/// 0 for other transitions, whose integers depend on the enabled ones. The weights are multiplied by the largest power of
+/// two that keeps their sum below 2^32, then rounded. The absolute error of a share is at most 2^-32; weights that are
+/// integers and sum to less than 2^32 are exact.
 pub(super) fn choice_weights(program: &Program) -> Vec<u32> {
     let mut scaled = vec![0; program.transitions()];
     for group in 0..program.groups.rows() {
@@ -145,8 +146,11 @@ pub(super) fn choice_weights(program: &Program) -> Vec<u32> {
                     _ => None,
                 })
                 .collect();
-            if let Some(weights) = weights {
-                for (&t, weight) in level.iter().zip(integer_weights(&weights)) {
+            // small weights next to large ones are rounded only if no large one is enabled with them
+            if let Some(weights) = weights
+                && let (integers, true) = rounded_weights(&weights)
+            {
+                for (&t, weight) in level.iter().zip(integers) {
                     scaled[t as usize] = weight;
                 }
             }
@@ -163,14 +167,41 @@ pub(crate) fn exponent_of(x: f64) -> i32 {
     if biased > 0 { biased - BIAS } else { x.log2().floor() as i32 }
 }
 
+/// Returns `x 2^exponent`. The power of two may itself be too large or too small for a number.
+pub(crate) fn times_power_of_two(x: f64, exponent: i32) -> f64 {
+    const LEAST: i32 = -1022;
+    const MOST: i32 = 1023;
+    let power = |exponent: i32| f64::from_bits(u64::from((exponent + MOST).cast_unsigned()) << 52);
+    let first = exponent.clamp(LEAST, MOST);
+    x * power(first) * power((exponent - first).clamp(LEAST, MOST))
+}
+
 /// See [`choice_weights`]. Positive weights never become 0.
 pub(crate) fn integer_weights(weights: &[f64]) -> Vec<u32> {
-    let total: f64 = weights.iter().sum();
-    if total <= 0.0 || !total.is_finite() {
-        return vec![0; weights.len()];
+    rounded_weights(weights).0
+}
+
+/// Maximum relative error of a weight that is always rounded in the same way.
+const LARGEST_ROUNDING: f64 = 1.0 / 32_768.0;
+
+/// Integer weights, and true if rounding changes each weight only slightly.
+fn rounded_weights(weights: &[f64]) -> (Vec<u32>, bool) {
+    let largest = weights.iter().copied().fold(0.0, f64::max);
+    if largest <= 0.0 || !largest.is_finite() {
+        return (vec![0; weights.len()], true);
     }
+    // the sum of weights near the largest number is not finite, and a quotient by the least ones neither
+    let shift = -exponent_of(largest);
+    let total: f64 = weights.iter().map(|&w| times_power_of_two(w, shift)).sum();
     // room for rounding each of the weights up
     let room = f64::from(u32::MAX) - weights.len() as f64;
-    let scale = f64::from(exponent_of(room / total)).exp2();
-    weights.iter().map(|w| if *w > 0.0 { ((w * scale).round() as u32).max(1) } else { 0 }).collect()
+    let scale = exponent_of(room / total) + shift;
+    let mut is_fine = true;
+    let integers = weights.iter().map(|&w| {
+        let exact = times_power_of_two(w, scale);
+        let rounded = exact.round().max(1.0);
+        is_fine &= w <= 0.0 || (rounded - exact).abs() <= exact * LARGEST_ROUNDING;
+        if w > 0.0 { rounded as u32 } else { 0 }
+    });
+    (integers.collect(), is_fine)
 }

@@ -22,7 +22,7 @@ pub use csr::Csr;
 pub use ids::Ids;
 #[cfg(test)]
 pub(crate) use influence::affected_sharing;
-pub(crate) use influence::{exponent_of, integer_weights};
+pub(crate) use influence::{exponent_of, integer_weights, times_power_of_two};
 pub(crate) use linear::IntegerSums;
 pub use linear::lower_reward;
 pub use program::{Change, DynamicArc, Firing, Program, Room, Term, Value};

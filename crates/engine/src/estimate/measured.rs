@@ -88,16 +88,23 @@ impl Measured {
         }
     }
 
-    /// Removes the interval of a number that did not vary, if some transitions (given by id) were enabled but never fired:
-    /// the number might have varied if they had.
+    /// Removes the interval if some transitions (given by id) never fired: the number might differ if they had.
     #[must_use]
     pub fn unless_unseen(self, unfired: &[String]) -> Self {
         match (&self.doubt, unfired) {
-            (Doubt::Interval { low, high }, [first, ..]) if high <= low => {
-                let doubt =
-                    Doubt::Unknown(format!("no variation was observed, but `{first}` was enabled and never fired"));
+            (Doubt::Interval { .. }, [first, ..]) => {
+                let doubt = Doubt::Unknown(format!("`{first}` never fired, so the runs may be too short"));
                 Self { doubt, ..self }
             }
+            _ => self,
+        }
+    }
+
+    /// Raises the lower end of the interval to 0, for a quantity that is never negative.
+    #[must_use]
+    pub fn not_negative(self) -> Self {
+        match self.doubt {
+            Doubt::Interval { low, high } => Self { doubt: Doubt::Interval { low: low.max(0.0), high }, ..self },
             _ => self,
         }
     }

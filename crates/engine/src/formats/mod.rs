@@ -16,6 +16,7 @@ pub mod svg;
 mod commands;
 #[cfg(test)]
 mod damage;
+mod foreign;
 mod icon;
 mod labels;
 mod layered;
@@ -238,8 +239,20 @@ pub fn read_bytes(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadEr
             let taken = options.constants.iter().map(|(name, _)| name.clone()).collect();
             Ok(ReadNet { net, dialect: pipe::Dialect::Jani, warnings: Vec::new(), taken, properties })
         }
-        _ => pipe::read(bytes, options),
+        found => match foreign_text(bytes).filter(|_| found != Some(Format::Pnml)) {
+            Some(foreign::Foreign { what, advice }) => {
+                let spot = Spot { line: 1, column: 1, span: 0..0 };
+                let fault = Fault::OtherTool { what, advice };
+                Err(ReadError { problems: vec![ReadProblem { spot, fault }], more: 0 })
+            }
+            None => pipe::read(bytes, options),
+        },
     }
+}
+
+/// Recognises a file of another tool that is not read.
+fn foreign_text(bytes: &[u8]) -> Option<foreign::Foreign> {
+    foreign::foreign(&String::from_utf8_lossy(&bytes[..bytes.len().min(SNIFFED)]))
 }
 
 impl Net {

@@ -53,10 +53,36 @@ pub enum Fault {
         /// The last time \[s\].
         limit: f64,
     },
+    /// A mean delay that no clock represents with its precision. Choose another unit of time.
+    #[error(
+        "the mean delay of transition `{transition}` is {mean:e} s; simulations handle {least:.0e} s to {most:.0e} s"
+    )]
+    BeyondClocks {
+        /// Id of the transition.
+        transition: String,
+        /// Mean delay, with all servers busy if it is short \[s\].
+        mean: f64,
+        /// The shortest mean delay that a clock represents \[s\].
+        least: f64,
+        /// The longest mean delay that a clock represents \[s\].
+        most: f64,
+    },
+    /// Delays so short that averages over time miss them. An exact method has no such limit.
+    #[error(
+        "the mean delay of transition `{transition}` ({mean:e} s) is far below the steps of averages over time ({tick:.1e} s)"
+    )]
+    ShortDelays {
+        /// Id of the fastest transition.
+        transition: String,
+        /// Mean delay of the transition \[s\].
+        mean: f64,
+        /// The tick of results \[s\].
+        tick: f64,
+    },
 }
 
 impl Fault {
-    pub(super) fn bad_value(program: &Program, t: usize, what: &'static str, value: f64) -> Self {
+    pub(crate) fn bad_value(program: &Program, t: usize, what: &'static str, value: f64) -> Self {
         Self::BadValue { what, transition: program.transition_names[t].to_owned(), value }
     }
 }

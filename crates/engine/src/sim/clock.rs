@@ -6,9 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::compile::{Firing, Program, exponent_of};
+use crate::compile::{Firing, Program, Value, exponent_of, times_power_of_two};
 use crate::net::Servers;
 use crate::rng::FRACTION_BITS;
+use crate::semantics::Fault;
 
 /// Longest unit variate: the word 0 gives 32.5 ln 2 = 22.9 mean delays (Q5.27 holds less than 32).
 const LONGEST_VARIATE: f64 = 23.0;
@@ -22,6 +23,12 @@ const FAST_BITS: i32 = 16;
 const WIDE_FAST_BITS: i32 = 32;
 /// Maximum number of bits of the wide clock below a result tick, which keeps engine times below 2^126.
 const MOST_EXTRA_BITS: i32 = 63;
+
+/// Longest mean delay \[s\], so that sums and standard deviations of times are finite.
+const LONGEST_MEAN: f64 = 1e301;
+/// Averages over time need a mean delay of at least this share of a result tick: each delay is seen with this
+/// probability, and a run has about a million.
+const SHORTEST_SHARE: f64 = 1.0 / 1024.0;
 
 /// A time on the narrow clock that is beyond any horizon and means never.
 pub const NEVER: u64 = 1 << 63;
@@ -46,7 +53,7 @@ impl Clock {
     pub fn choose(program: &Program, horizon: Option<f64>) -> Self {
         let Spread { slowest, fastest, sum } = Spread::of(program, horizon);
         let horizon = horizon.map_or(i32::MIN, |horizon| log(horizon) - NARROW_BITS);
-        let exponent = (log(slowest) - SLOW_BITS).max(log(sum) - NARROW_BITS).max(horizon);
+        let exponent = (log(slowest) - SLOW_BITS).max(log(sum) + SUM_BITS - NARROW_BITS).max(horizon);
         if log(fastest) - exponent >= FAST_BITS {
             return Self { exponent, extra_bits: 0, wide: false };
         }
@@ -70,6 +77,39 @@ impl Clock {
     /// Returns true if engine times need 128 bits.
     pub fn is_wide(self) -> bool {
         self.wide
+    }
+
+    /// Checks that this clock represents the constant delays of `program`, and that averages over time, if there are any,
+    /// do not miss the shortest delays.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::BeyondClocks`] or [`Fault::ShortDelays`].
+    pub(in crate::sim) fn check(self, program: &Program, has_averages: bool) -> Result<(), Fault> {
+        let name = |t: u32| program.transition_names[t as usize].to_owned();
+        let tokens = program.initial_tokens().max(1) as f64;
+        let mut fastest = (f64::INFINITY, 0);
+        for &t in &program.timed {
+            let firing = &program.firing[t as usize];
+            let (short, long, busy) = means(firing, &program.initial, &program.initial);
+            if long <= 0.0 {
+                continue;
+            }
+            let varies = matches!(firing, Firing::Exponential { rate: Value::Code(_), .. });
+            let short = if varies { short } else { short / busy.unwrap_or(tokens) };
+            for mean in [short, long] {
+                if !(f64::MIN_POSITIVE..=LONGEST_MEAN).contains(&mean) {
+                    let (least, most) = (f64::MIN_POSITIVE, LONGEST_MEAN);
+                    return Err(Fault::BeyondClocks { transition: name(t), mean, least, most });
+                }
+            }
+            fastest = if short < fastest.0 { (short, t) } else { fastest };
+        }
+        let (mean, t) = fastest;
+        if has_averages && self.is_wide() && mean < self.tick() * SHORTEST_SHARE {
+            return Err(Fault::ShortDelays { transition: name(t), mean, tick: self.tick() });
+        }
+        Ok(())
     }
 
     /// The longest time that fits, in seconds.
@@ -99,6 +139,10 @@ impl Clock {
     }
 }
 
+/// Sums of times are in units of 2^64 s, so that the sum of the longest ones is finite.
+const SUM_BITS: i32 = 64;
+const SUM_UNIT: f64 = 1.0 / 18_446_744_073_709_551_616.0;
+
 /// Binary logarithm, rounded up; for 0, a value far below all others.
 fn log(x: f64) -> i32 {
     if x > 0.0 { x.log2().ceil() as i32 } else { i32::MIN / 2 }
@@ -110,7 +154,7 @@ struct Spread {
     slowest: f64,
     /// Shortest mean delay if all initial tokens are busy servers.
     fastest: f64,
-    /// Upper bound of the time in which all transitions fire once, one after the other.
+    /// Upper bound of the time in which all transitions fire once, one after the other, times [`SUM_UNIT`].
     sum: f64,
 }
 
@@ -124,7 +168,7 @@ impl Spread {
             let (short, long, busy) = means(&program.firing[t as usize], &program.initial, &crowded);
             if long > 0.0 && long.is_finite() {
                 spread.slowest = spread.slowest.max(long);
-                spread.sum += long * LONGEST_VARIATE;
+                spread.sum += long * SUM_UNIT * LONGEST_VARIATE;
                 spread.fastest = spread.fastest.min(short / busy.unwrap_or(tokens.max(1) as f64));
             }
         }
@@ -174,7 +218,7 @@ impl Scale {
             return Self { mantissa: 0, shift: 0 };
         }
         let mut shift = 31 + FRACTION_BITS.cast_signed() + exponent - exponent_of(mean);
-        let at = |shift: i32| (mean * f64::from(shift - FRACTION_BITS.cast_signed() - exponent).exp2()).round();
+        let at = |shift: i32| times_power_of_two(mean, shift - FRACTION_BITS.cast_signed() - exponent).round();
         if at(shift) > f64::from(u32::MAX) {
             shift -= 1;
         }

@@ -11,9 +11,11 @@ use crate::sim::prepared::Prepared;
 use crate::sim::question::{Question, Reward};
 use crate::sim::record::{FoldedParts, NotFolded};
 use crate::sim::simulation::{QuestionError, index, reward};
-use crate::sim::steady::{BatchAverages, BatchLength, SteadyError, SteadyState, run_steady, run_steady_runs};
+use crate::sim::steady::{
+    BatchAverages, BatchLength, SteadyError, SteadyRunError, SteadyState, run_steady, run_steady_runs, slowest_mean,
+};
 use crate::sim::targets::{NoQuantity, Precision, Quantity, Target};
-use crate::sim::unfired::enabled_but_unfired;
+use crate::sim::unfired::unseen;
 use crate::watch::{Quiet, Unwatched, Watch};
 
 /// Default number of independent runs. From a single run, it is not clear whether the run has visited all parts of the net.
@@ -24,6 +26,10 @@ pub const MOST_LONG_FIRINGS: u64 = 2_000_000_000;
 const PARTS: u32 = 500;
 /// Inverse of the share of firings that are used to measure the time per firing.
 const PILOT: u64 = 20;
+/// Maximum number of runs that measure the time per firing; a run that ends in a dead marking does not measure it.
+const PILOTS: usize = 16;
+/// Number of firings in one run by which a transition should also fire in the other runs.
+const OFTEN: u64 = 30;
 
 /// Long runs of a program: independent runs that are divided into equal parts. No part is excluded.
 ///
@@ -96,17 +102,25 @@ impl LongRuns<'_> {
 
     /// Model time of a part \[s\] for which all parts together have about the requested number of firings.
     fn part_length(&self, program: &Program) -> Result<f64, SteadyError> {
-        // a separate replication, so that the length of the runs does not depend on their results
         let pilot = (self.firings / PILOT).max(1);
-        let settings = SteadyState {
-            batches: 1,
-            discarded: 0,
-            seed: self.seed,
-            replication: self.runs,
-            ..SteadyState::new(BatchLength::Firings(pilot))
-        };
-        let averages = run_steady(program, &settings, &Quiet(self.watch))?;
-        let each = averages.seconds.iter().sum::<f64>() / pilot as f64;
+        let mut each = None;
+        // separate replications, so that the length of the runs does not depend on their results
+        for replication in (self.runs..).take(PILOTS) {
+            let settings = SteadyState {
+                batches: 1,
+                discarded: 0,
+                seed: self.seed,
+                replication,
+                ..SteadyState::new(BatchLength::Firings(pilot))
+            };
+            let averages = run_steady(program, &settings, &Quiet(self.watch))?;
+            if !averages.is_dead {
+                each = Some(averages.seconds.iter().sum::<f64>() / pilot as f64);
+                break;
+            }
+        }
+        // if runs end in dead markings, any time that most of them need will do
+        let each = each.or_else(|| slowest_mean(program)).unwrap_or(1.0);
         Ok(each * self.firings as f64 / (self.runs as f64 * f64::from(PARTS)))
     }
 }
@@ -144,18 +158,6 @@ pub struct SteadySimulation<'a> {
     targets: Vec<Target>,
     most_firings: u64,
     watch: &'a dyn Watch,
-}
-
-/// Error of a steady-state simulation.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SteadyRunError {
-    /// The net cannot be compiled.
-    #[error(transparent)]
-    Compile(#[from] CompileError),
-    /// The long runs give no steady state.
-    #[error(transparent)]
-    Steady(#[from] SteadyError),
 }
 
 impl Net {
@@ -319,7 +321,7 @@ impl<'a> SteadySimulation<'a> {
         let runs = long.run_until_known(&prepared.program, &targets, self.level, self.most_firings)?;
         let runs = prepared.unfold_averages(runs);
         let program = compile(self.net)?;
-        let unfired = enabled_but_unfired(&program, &runs, self.seed, self.watch)?;
+        let unfired = unseen(&program, &runs, self.seed, self.watch)?;
         let unfired = unfired.into_iter().map(|t| program.transition_names[t as usize].to_owned()).collect();
         let Self { net, question, runs: planned, level, seed, .. } = self;
         let (folded, not_folded) = (prepared.folded_parts(), prepared.not_folded().to_vec());
@@ -342,7 +344,7 @@ pub struct SteadyResult {
     wall: Duration,
     folded: Option<FoldedParts>,
     not_folded: Vec<NotFolded>,
-    /// Ids of transitions that were enabled but never fired.
+    /// Ids of transitions that never fired, although they may in longer runs.
     unfired: Vec<String>,
 }
 
@@ -352,8 +354,8 @@ impl SteadyResult {
         &self.net
     }
 
-    /// Ids of transitions that were enabled but never fired. If such transitions exist, numbers that did not vary have
-    /// no interval, because the effect of these transitions was not observed.
+    /// Ids of transitions that never fired, although they may in longer runs: timed ones, and immediate ones that were
+    /// enabled. If there are any, no number has an interval, because their effects were not observed.
     pub fn unfired(&self) -> &[String] {
         &self.unfired
     }
@@ -393,6 +395,20 @@ impl SteadyResult {
         (self.runs.len() as u64) < self.planned || self.runs.iter().any(|run| run.cut_short)
     }
 
+    /// Number of runs that ended in a dead marking.
+    pub fn dead_runs(&self) -> u64 {
+        self.runs.iter().filter(|run| run.is_dead).count() as u64
+    }
+
+    /// Ids of transitions that fired often in some runs and never in others: the runs ended in different parts of the
+    /// state space, or are too short.
+    pub fn in_some_runs(&self) -> Vec<String> {
+        let counts = |t: usize| self.runs.iter().map(move |run| run.fired.get(t).copied().unwrap_or(0));
+        let differs = |t: usize| counts(t).any(|n| n >= OFTEN) && counts(t).any(|n| n == 0);
+        let names = self.net.transitions().iter().enumerate();
+        names.filter(|(t, _)| differs(*t)).map(|(_, transition)| transition.id.clone()).collect()
+    }
+
     /// The averages of the parts of each run.
     pub fn runs(&self) -> &[BatchAverages] {
         &self.runs
@@ -412,7 +428,7 @@ impl SteadyResult {
             parts.map(|part| run.tokens[counters.clone()].iter().map(|series| series[part]).sum()).collect()
         };
         let series: Vec<Vec<f64>> = self.runs.iter().map(sum).collect();
-        Ok(self.mean(&series.iter().map(Vec::as_slice).collect::<Vec<_>>()))
+        Ok(self.mean(&series.iter().map(Vec::as_slice).collect::<Vec<_>>()).not_negative())
     }
 
     /// Mean tokens of one class in a place.
@@ -423,7 +439,7 @@ impl SteadyResult {
     pub fn tokens_of(&self, place: impl Into<PlaceKey>, class: &str) -> Result<Measured, LookupError> {
         let (place, class) = (self.net.place_of(&place.into())?, self.net.class_of(class)?);
         let counter = place.index() * self.net.classes().len() + class.index();
-        Ok(self.mean(&self.series(counter, |run| &run.tokens)))
+        Ok(self.mean(&self.series(counter, |run| &run.tokens)).not_negative())
     }
 
     /// Firings per second of a transition.
@@ -433,7 +449,7 @@ impl SteadyResult {
     /// An unknown transition.
     pub fn throughput(&self, transition: impl Into<TransitionKey>) -> Result<Measured, LookupError> {
         let transition = self.net.transition_of(&transition.into())?;
-        Ok(self.mean(&self.series(transition.index(), |run| &run.throughput)))
+        Ok(self.mean(&self.series(transition.index(), |run| &run.throughput)).not_negative())
     }
 
     /// A reward per second.

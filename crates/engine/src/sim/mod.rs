@@ -68,7 +68,7 @@ pub use engines::EngineChoice;
 pub use ensemble::Ensemble;
 #[cfg(feature = "gpu")]
 pub use gpu::Card;
-pub use long_run::{LONG_RUNS, LongRuns, MOST_LONG_FIRINGS, SteadyResult, SteadyRunError, SteadySimulation};
+pub use long_run::{LONG_RUNS, LongRuns, MOST_LONG_FIRINGS, SteadyResult, SteadySimulation};
 #[cfg(not(feature = "gpu"))]
 pub use no_gpu::Card;
 pub use patience::{PATIENCE, SEARCH, limit_firings, reaches_goal};
@@ -87,7 +87,7 @@ pub use schedule::{CriticalPath, GroupShare, PathSlopes, Schedule, UnfitError};
 pub use score::{ScoreError, Scores, is_scored, scores};
 pub use shift::{Shift, ShiftError};
 pub use simulation::{QuestionError, Simulation, SimulationError};
-pub use steady::{BatchAverages, BatchLength, SteadyError, SteadyState, run_steady, run_steady_runs};
+pub use steady::{BatchAverages, BatchLength, SteadyError, SteadyRunError, SteadyState, run_steady, run_steady_runs};
 pub use targets::{NoQuantity, Precision, Quantity, Target};
 pub use trajectory::Trajectory;
-pub use unfired::enabled_but_unfired;
+pub use unfired::unseen;

@@ -36,6 +36,7 @@ pub fn run(program: &Program, question: &Question, ensemble: &Ensemble, watch: &
     }
     let limits = &TimeLimit::new(watch, ensemble.max_wall);
     let clock = result_clock(program, question, ensemble.seed, limits)?;
+    clock.check(program, question.tokens || !question.rewards.is_empty())?;
     let nothing = Samples::new(clock, question, program.counters(), program.transitions());
     if let Some(run) = ensemble.given(&(program, question), &nothing)? {
         return Ok(run);

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 
 use tailspn_common::explain::{ErrorKind, Explain};
 
-use crate::compile::{Csr, Firing, Program};
+use crate::compile::{CompileError, Csr, Firing, Program};
 use crate::rng::split;
 use crate::semantics::Fault;
 use crate::sim::clock::Clock;
@@ -75,18 +75,15 @@ pub struct BatchAverages {
     pub fired: Vec<u64>,
     /// True if the run was stopped from outside before its last batch.
     pub cut_short: bool,
+    /// True if the run ended in a dead marking. All its batches then have the averages of this marking, which are the
+    /// averages of the long run.
+    pub is_dead: bool,
 }
 
 /// Error of a long run.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SteadyError {
-    /// The net reached a dead marking, which is its steady state. Compute a passage time instead.
-    #[error("the net is dead after {firings} firing{}; its steady state is the dead marking", if *firings == 1 { "" } else { "s" })]
-    Dead {
-        /// Number of firings before the dead marking.
-        firings: u64,
-    },
     /// The run stopped at the limit of firings before its last batch. Use shorter batches.
     #[error("the run was stopped after {firings} firings, with {batches} batches complete")]
     CutOff {
@@ -109,12 +106,24 @@ pub enum SteadyError {
     Fault(#[from] Fault),
 }
 
+/// Error of a steady-state simulation.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SteadyRunError {
+    /// The net cannot be compiled.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// The long runs give no steady state.
+    #[error(transparent)]
+    Steady(#[from] SteadyError),
+}
+
 /// Runs one long replication of `program`. If the run is stopped from outside, returns the complete
 /// batches.
 ///
 /// # Errors
 ///
-/// A net that reaches a dead marking, settings without a batch, or a fault of the net.
+/// Settings without a batch, or a fault of the net.
 pub fn run_steady(program: &Program, settings: &SteadyState, watch: &dyn Watch) -> Result<BatchAverages, SteadyError> {
     let all = settings.batches.saturating_add(settings.discarded);
     let valid = match settings.length {
@@ -135,6 +144,7 @@ pub fn run_steady(program: &Program, settings: &SteadyState, watch: &dyn Watch) 
         }
     };
     let clock = Clock::choose(program, question.horizon.or_else(|| longest_run(program, question.max_firings)));
+    clock.check(program, true)?;
     let setup = Setup { program, question: &question, clock, key: split(settings.seed), keep_times: false, watch };
     let mut samples = Samples::new(clock, &question, program.counters(), program.transitions());
     let batches = Batches::new(program, settings, clock, watch);
@@ -145,8 +155,9 @@ pub fn run_steady(program: &Program, settings: &SteadyState, watch: &dyn Watch) 
     };
     let done = batches.done.seconds.len();
     let firings = batches.firings;
-    if samples.ended(Ending::Dead) > 0 {
-        return Err(SteadyError::Dead { firings });
+    if let Some(marking) = &batches.dead {
+        let fired = batches.done.fired.iter().zip(&batches.counts).map(|(before, last)| before + last).collect();
+        return finite(settings, dead_averages(settings, marking, fired, firings));
     }
     // a stopped replication is not recorded
     let stopped = samples.replications == 0;
@@ -161,6 +172,28 @@ pub fn run_steady(program: &Program, settings: &SteadyState, watch: &dyn Watch) 
     averages.firings = firings.into();
     averages.cut_short = done < all as usize;
     averages.leave_out(settings.discarded as usize);
+    finite(settings, averages)
+}
+
+/// Returns the averages of a run that ended in a dead marking.
+fn dead_averages(settings: &SteadyState, marking: &[u32], fired: Vec<u64>, firings: u64) -> BatchAverages {
+    let all = settings.batches as usize;
+    let seconds = if let BatchLength::Seconds(seconds) = settings.length { seconds } else { 1.0 };
+    let rate = |reward: &Reward| reward.rate.as_ref().map_or(0.0, |code| code.eval(marking));
+    BatchAverages {
+        seconds: vec![seconds; all],
+        tokens: marking.iter().map(|&tokens| vec![f64::from(tokens); all]).collect(),
+        throughput: vec![vec![0.0; all]; fired.len()],
+        rewards: settings.rewards.iter().map(|reward| vec![rate(reward); all]).collect(),
+        firings: firings.into(),
+        fired,
+        cut_short: false,
+        is_dead: true,
+    }
+}
+
+/// Checks that all rewards are numbers.
+fn finite(settings: &SteadyState, averages: BatchAverages) -> Result<BatchAverages, SteadyError> {
     let is_number = |sums: &Vec<f64>| sums.iter().all(|sum| sum.is_finite());
     match settings.rewards.iter().zip(&averages.rewards).find(|(_, sums)| !is_number(sums)) {
         Some((reward, _)) => Err(Fault::BadExpression { what: format!("the reward `{}`", reward.name) }.into()),
@@ -220,14 +253,19 @@ impl Watch for Shared<'_> {
 /// Model time \[s\] in which the net almost certainly fires this number of times, assuming that each firing waits at most
 /// about the slowest mean delay.
 fn longest_run(program: &Program, firings: Option<u64>) -> Option<f64> {
+    // the factor allows for short runs and for rates that fall below their initial values
+    firings.and_then(|firings| Some(16.0 * slowest_mean(program)? * (firings as f64 + 100.0)))
+}
+
+/// Longest mean delay \[s\] of a transition in the initial marking.
+pub(in crate::sim) fn slowest_mean(program: &Program) -> Option<f64> {
     let means = program.timed.iter().filter_map(|&t| match &program.firing[t as usize] {
         Firing::Immediate { .. } => None,
         Firing::Exponential { rate, .. } => Some(rate.eval(&program.initial).recip()),
         Firing::General { law, .. } => Some(law.mean()),
     });
     let slowest = means.filter(|mean| mean.is_finite() && *mean > 0.0).fold(0.0, f64::max);
-    // the factor allows for short runs and for rates that fall below their initial values
-    (slowest > 0.0).then(|| firings.map(|firings| 16.0 * slowest * (firings as f64 + 100.0))).flatten()
+    (slowest > 0.0).then_some(slowest)
 }
 
 impl BatchAverages {
@@ -258,6 +296,8 @@ struct Batches<'a> {
     counts: Vec<u64>,
     sums: Vec<f64>,
     done: BatchAverages,
+    /// The dead marking in which the run ended.
+    dead: Option<Vec<u32>>,
     watch: &'a dyn Watch,
 }
 
@@ -291,6 +331,7 @@ impl<'a> Batches<'a> {
                 fired: vec![0; program.transitions()],
                 ..BatchAverages::default()
             },
+            dead: None,
             watch,
         };
         batches.ends = batches.end_tick();
@@ -367,7 +408,8 @@ impl Observer for Batches<'_> {
         }
     }
 
-    fn finish(&mut self, _: Ending, marking: &[u32], end: u64, _: &mut Samples) {
+    fn finish(&mut self, ending: Ending, marking: &[u32], end: u64, _: &mut Samples) {
+        self.dead = (ending == Ending::Dead).then(|| marking.to_vec());
         let complete = match self.length {
             BatchLength::Seconds(_) => self.ends.is_some_and(|tick| tick <= end),
             BatchLength::Firings(each) => self.firings >= each.saturating_mul(self.done.seconds.len() as u64 + 1),
@@ -388,7 +430,6 @@ impl Explain for SteadyError {
 
     fn help(&self) -> Option<Cow<'static, str>> {
         Some(match self {
-            Self::Dead { .. } => "without --steady, the result is the time to the dead marking".into(),
             Self::Stopped => "increase --max-time or reduce --steady-firings".into(),
             _ => return None,
         })
@@ -511,15 +552,22 @@ mod tests {
     }
 
     #[test]
-    fn a_net_that_dies_says_so() {
+    fn a_net_that_dies_has_the_averages_of_its_dead_marking() {
         let mut b = NetBuilder::new("dies");
-        let p = b.place("p", 3);
+        let (p, end) = (b.place("p", 3), b.place("end", 0));
         let t = b.transition("t", Timing::exponential(1.0));
         b.input(p, t, 1.0);
-        let program = compile(&b.build().unwrap()).unwrap();
+        b.output(t, end, 1.0);
+        let net = b.build().unwrap();
+        let rate = Some(lower(&net, &net.expression("2 * #(end)").unwrap()));
+        let program = compile(&net).unwrap();
         for length in [BatchLength::Seconds(50.0), BatchLength::Firings(10)] {
-            let settings = SteadyState::new(length);
-            assert_eq!(run_steady(&program, &settings, &Unwatched), Err(SteadyError::Dead { firings: 3 }));
+            let rewards = vec![Reward { name: "twice".into(), rate: rate.clone(), impulses: Vec::new() }];
+            let settings = SteadyState { batches: 2, rewards, ..SteadyState::new(length) };
+            let found = run_steady(&program, &settings, &Unwatched).unwrap();
+            assert_eq!(found.tokens, [[0.0; 2], [3.0; 2]]);
+            assert_eq!((&found.throughput, &found.rewards), (&vec![vec![0.0; 2]], &vec![vec![6.0; 2]]));
+            assert!(found.is_dead && found.firings == 3);
         }
         let settings = SteadyState { batches: 0, ..SteadyState::new(BatchLength::Seconds(1.0)) };
         assert_eq!(run_steady(&program, &settings, &Unwatched), Err(SteadyError::NoBatch));

@@ -24,8 +24,7 @@ pub struct CountedStates {
 impl CountedStates {
     /// Explores the canonical markings of a folded net, in which the expressions `keep` must keep their meaning; `from` is the
     /// start of a time between two sets of markings of the folded net. Returns `None` if no parts are equal, or if
-    /// these states cannot replace the states of `net`: the net is possibly unbounded, has too many states, or has
-    /// firings that exchange parts within a state of `from`.
+    /// these states cannot replace the states of `net`: the net is possibly unbounded, or has too many states.
     ///
     /// # Errors
     ///
@@ -38,7 +37,7 @@ impl CountedStates {
         limits: &Limits,
         watch: &dyn Watch,
     ) -> Result<Option<Self>, AnswerError> {
-        // times from one set of markings to another count firings within a set, which canonical markings hide
+        // the first set of a time between two sets may distinguish equal parts
         let symmetry = if from.is_some() { Symmetry::default() } else { Symmetry::of(folding.net(), keep) };
         if !folding.is_folded() && symmetry.is_empty() {
             return Ok(None);
@@ -54,11 +53,6 @@ impl CountedStates {
         let program = compile(folding.net())?;
         // problems refer to the net as it was read
         let Ok(space) = explore_canonical(&program, None, &symmetry, limits, watch) else { return Ok(None) };
-        if let Some(from) = from
-            && !space.is_left_by_each_firing(&program, from)?
-        {
-            return Ok(None);
-        }
         Ok(Some(Self { folding, symmetry, program, space }))
     }
 

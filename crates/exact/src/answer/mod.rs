@@ -40,5 +40,5 @@ pub use response::ResponseTime;
 pub use route::{Route, RouteMethod, SolveRoute};
 pub use solution::{Solution, Solve, StateResult};
 pub use value::{
-    AnswerError, ExactAnswer, ExactBy, ExactTime, NeedsReplications, can_stop, phases_if_possible, time_to, with_phases,
+    AnswerError, ExactAnswer, ExactBy, ExactTime, NeedsReplications, phases_if_possible, time_to, with_phases,
 };

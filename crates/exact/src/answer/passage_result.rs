@@ -203,7 +203,8 @@ mod tests {
             let error = time.quantile(p).unwrap_err();
             assert!(matches!(error, AnswerError::FixedDelays(FixedDelayError::NoQuantile { .. })), "{error}");
         }
-        let error = net.solution().steady_state().unwrap_err();
-        assert!(matches!(error, AnswerError::CanStop { dead_markings: 1, .. }), "{error}");
+        // each repair is scrapped with some probability, so every run ends without a machine
+        let steady = net.solution().steady_state().unwrap();
+        assert!(steady.tokens("works").unwrap().abs() < 1e-12);
     }
 }

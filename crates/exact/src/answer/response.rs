@@ -8,7 +8,7 @@ use crate::solve::{Chain, LinearSettings, StateSpace, steady_state};
 /// A time from one set of markings to another, as a passage of a chain.
 #[derive(Clone, Debug)]
 pub struct ResponseTime {
-    /// The chain, which starts as the net enters the first set in the long run.
+    /// The chain, which starts as the net enters the first set from outside in the long run.
     pub chain: Chain,
     /// The second set, per state.
     pub targets: Vec<bool>,

@@ -10,7 +10,7 @@ use crate::answer::average_result::{AverageResult, Explored};
 use crate::answer::passage_result::{FixedDelayTime, Method, PassageResult};
 use crate::answer::request::{beyond_completion, until};
 use crate::answer::route::{Route, SolveRoute};
-use crate::answer::value::{AnswerError, can_stop, with_phases};
+use crate::answer::value::{AnswerError, with_phases};
 use crate::compile::{Program, compile};
 use crate::fold::Symmetry;
 use crate::net::Net;
@@ -185,27 +185,22 @@ impl<'a> Solution<'a> {
         Ok(states.gathered(question.rewards[0].rate.as_ref(), &[], f64::INFINITY, self.watch)?)
     }
 
-    /// Returns averages in the long run.
+    /// Returns averages in the long run: the mean over all runs of the averages over a time without end. A run that ends in a
+    /// dead marking stays there.
     ///
     /// # Errors
     ///
-    /// A net that can reach a dead marking, or a net that cannot be compiled, expanded to phases or explored
+    /// A net that cannot be compiled, expanded to phases or explored
     /// within the limits.
     pub fn steady_state(self) -> Result<AverageResult, AnswerError> {
         let linear = LinearSettings::watched(self.watch);
-        let lives = |space: &StateSpace, program: &Program| match space.dead() {
-            [] => Ok(()),
-            _ => Err(can_stop(space, program)),
-        };
         if self.has_fixed_delays()? {
             let (net, states) = self.find_fixed(Until::default())?;
-            lives(&states.space, &states.program)?;
             let found = states.steady(&linear, &TransientSettings::watched(self.watch))?;
             let averages = states.steady_averages(&found)?;
             return Ok(AverageResult::new(self.net, &explored(net, states), averages, found.steady.probabilities));
         }
         let found = Arc::new(self.find()?);
-        lives(&found.space, &found.program)?;
         let steady = steady_state(found.space.complete()?, &linear)?;
         AverageResult::of(self.net, &found, steady.probabilities)
     }

@@ -1,7 +1,7 @@
 //! Exact answers from all states of a net.
 
 use crate::answer::request::until;
-use crate::answer::value::{AnswerError, ExactAnswer, ExactBy, ExactTime, Kind, can_stop, with_phases};
+use crate::answer::value::{AnswerError, ExactAnswer, ExactBy, ExactTime, Kind, with_phases};
 use crate::compile::{Code, compile};
 use crate::fold::Symmetry;
 use crate::net::Net;
@@ -66,9 +66,6 @@ impl Solved {
 
     /// Averages of the long run: all requested quantities, by default tokens and throughputs.
     fn steady(&self, question: &Question, watch: &dyn Watch) -> Result<ExactAnswer, AnswerError> {
-        if !self.states.space.dead().is_empty() {
-            return Err(can_stop(&self.states.space, &self.states.program));
-        }
         let steady = steady_state(self.chain(), &LinearSettings::watched(watch))?;
         let all = !question.tokens && !question.throughput && question.rewards.is_empty();
         self.means(&steady.probabilities, 1.0, question, all)

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use tailspn_common::explain::{ErrorKind, Explain};
 
 use crate::Problems;
-use crate::compile::{CompileError, Program};
+use crate::compile::CompileError;
 use crate::net::expr::ExprError;
 use crate::net::{Delay, Net, Timing};
 use crate::semantics::Fault;
@@ -124,14 +124,6 @@ pub enum AnswerError {
     Conflict {
         /// Reason why they exclude each other.
         what: &'static str,
-    },
-    /// The net can reach a dead marking, so it has no long run.
-    #[error("the net can stop forever in {dead_markings} dead marking{}, so it has no steady state", if *dead_markings == 1 { "" } else { "s" })]
-    CanStop {
-        /// Dead markings.
-        dead_markings: usize,
-        /// Transitions that are enabled in these markings and do not fire only because of rates of 0.
-        held: Vec<String>,
     },
     /// A reward of runs that possibly never end.
     #[error("reward `{reward}` is infinite, because a run can continue forever")]
@@ -277,13 +269,6 @@ pub fn phases_if_possible(net: &Net) -> Net {
     with_phases(net).map_or_else(|_| net.clone(), |expanded| expanded.net)
 }
 
-/// Returns the reason why a net has no long run: it can reach a dead marking.
-pub fn can_stop(space: &StateSpace, program: &Program) -> AnswerError {
-    let held = space.zero_rates(program).unwrap_or_default().held;
-    let held = held.iter().map(|&t| program.transition_names[t as usize].to_owned()).collect();
-    AnswerError::CanStop { dead_markings: space.dead().len(), held }
-}
-
 /// A number with its digits in groups of three.
 pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
@@ -318,14 +303,9 @@ impl Explain for AnswerError {
             Self::SeriesParallel(SeriesParallelError::NotSchedule(_)) => {
                 "use `--method states`, which builds the state space, or `tailspn net simulate`".into()
             }
-            Self::CanStop { held, .. } if held.is_empty() => {
-                "`tailspn net solve` without --steady gives the time to the dead marking if every run ends there, otherwise the long-run averages".into()
+            Self::InZeroTime { .. } => {
+                "in --from and --until, use expressions over places in which tokens spend time".into()
             }
-            Self::CanStop { held, .. } => {
-                let names: Vec<String> = held.iter().map(|name| format!("`{name}`")).collect();
-                format!("the net stops because rates are 0 ({}); set them to a value above 0", names.join(", ")).into()
-            }
-            Self::InZeroTime { .. } => { "in --from and --until, use expressions over places in which tokens spend time".into() },
             _ => return None,
         })
     }

@@ -364,6 +364,24 @@ impl<'a> Passage<'a> {
         Ok(high)
     }
 
+    /// Returns the longest time \[s\] for which the number of jumps is within the limit of the settings.
+    pub fn longest(&self) -> f64 {
+        self.settings.transient.jumps as f64 / self.walk.jumps.rate
+    }
+
+    /// Checks that the distribution function at `time` \[s\] does not need too many jumps, unless all runs end much earlier.
+    ///
+    /// # Errors
+    ///
+    /// [`PassageError::TooManyJumps`].
+    pub fn check(&mut self, time: f64) -> Result<(), PassageError> {
+        let (limit, needed) = (self.settings.transient.jumps, self.walk.jumps.rate * time);
+        if self.series(time)?.is_none() && needed > limit as f64 {
+            return Err(PassageError::TooManyJumps { needed, time, limit });
+        }
+        Ok(())
+    }
+
     /// Returns a bound of the absolute error of the probabilities computed so far: truncation and rounding.
     pub fn error(&self) -> f64 {
         if let Series::Yes(series) = &self.series {

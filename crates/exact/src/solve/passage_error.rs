@@ -31,14 +31,14 @@ pub enum PassageError {
         time: f64,
     },
     /// The watch of the settings has stopped the work.
-    #[error("stopped before model time {time} s was reached")]
+    #[error("stopped before model time {time:.3e} s was reached")]
     Stopped {
         /// The time \[s\].
         time: f64,
     },
     /// The fastest rate causes too many jumps up to this time. Moments, shorter times and simulation are possible.
     #[error(
-        "about {needed:e} jumps are needed until {time} s, more than {limit}: the rates differ too much; compute moments or shorter times, or simulate"
+        "about {needed:.1e} jumps are needed until {time:.3e} s, more than {limit}: the rates differ too much; compute moments or shorter times, or simulate"
     )]
     TooManyJumps {
         /// Approximate number of jumps needed.

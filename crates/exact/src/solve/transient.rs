@@ -63,7 +63,7 @@ pub enum TransientError {
         reward: usize,
     },
     /// The watch of the settings has stopped the work.
-    #[error("stopped before model time {time} s was reached")]
+    #[error("stopped before model time {time:.3e} s was reached")]
     Stopped {
         /// The last requested time \[s\].
         time: f64,

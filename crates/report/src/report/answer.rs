@@ -109,6 +109,8 @@ pub fn exact_steady_report(
         throughputs: steady(rows(subject.transitions, "1/s", &numbers.throughputs, level)),
         rewards: steady(rows(&reward_names(question), "1/s", &numbers.rewards, level)),
         rare_transitions: Vec::new(),
+        dead_runs: 0,
+        in_some_runs: Vec::new(),
         version: env!("CARGO_PKG_VERSION").into(),
         seed: None,
         wall_s: None,

@@ -86,6 +86,7 @@ impl ReportSimulation for SteadyResult {
             rewards: &rewards,
             possible: &possible,
             unfired,
+            in_some_runs: &self.in_some_runs(),
             level: self.level(),
             seed: self.seed(),
             wall: self.wall(),

@@ -253,6 +253,7 @@ impl Report for SteadyReport {
         document.provenance.extend(self.wall_s.map(|seconds| ["time of the runs".to_owned(), wall(seconds)]));
         document.provenance.extend(folding_rows(self.folded.as_ref(), &self.not_folded));
         document.provenance.extend(self.method.folding());
+        document.remarks.extend(different_ends(self));
         document.remarks.extend(rare(self));
         for (title, at, key, rows) in [
             ("Mean tokens", "/tokens", "tokens", &self.tokens),
@@ -263,6 +264,22 @@ impl Report for SteadyReport {
         }
         document
     }
+}
+
+/// Returns remarks on runs that end in different parts of the state space.
+fn different_ends(report: &SteadyReport) -> Vec<String> {
+    let (runs, dead) = (report.runs, report.dead_runs);
+    let mut remarks = Vec::new();
+    if dead > 0 {
+        let end = if dead == runs { "All runs end".to_owned() } else { format!("{dead} of {runs} runs end") };
+        remarks.push(format!("{end} in a dead marking, whose averages count for the whole run."));
+    }
+    if let [first, ..] = &report.in_some_runs[..] {
+        remarks.push(format!(
+            "The runs differ: `{first}` fires often in some and never in others. They end in different parts of the state space, or are too short; --steady-runs gives more runs."
+        ));
+    }
+    remarks
 }
 
 /// Returns remarks on transitions that fired too rarely.

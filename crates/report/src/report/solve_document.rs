@@ -132,9 +132,10 @@ fn verdict(report: &SolveReport) -> Vec<Piece> {
 fn remarks(report: &SolveReport) -> Vec<String> {
     let mut remarks: Vec<String> = report.stopped.iter().map(|why| format!("Partial: {why}.")).collect();
     let passage = report.passage.as_ref();
-    remarks.extend(
-        passage.and_then(|passage| passage.no_distribution.as_ref()).map(|why| format!("No distribution: {why}.")),
-    );
+    remarks.extend(passage.and_then(|passage| {
+        let missing = if passage.cdf.is_empty() { "distribution" } else { "quantiles" };
+        Some(format!("No {missing}: {}.", passage.no_distribution.as_ref()?))
+    }));
     if let Some(zero) = &report.zero_rates {
         remarks.extend(zero_rates(zero, report.liveness.iter().all(|row| row.level == 0)));
     }

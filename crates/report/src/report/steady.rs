@@ -62,6 +62,13 @@ pub struct SteadyReport {
     /// Timed transitions, and immediate ones that were enabled, with fewer than 30 firings in all runs. If there are
     /// any, the runs may be too short to show the long run.
     pub rare_transitions: Vec<RareTransition>,
+    /// Number of runs that ended in a dead marking, whose averages count for the whole run.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub dead_runs: u64,
+    /// Transitions that fired often in some runs and never in others: the runs ended in different parts of the state
+    /// space, or are too short.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub in_some_runs: Vec<String>,
     /// Version of tailspn.
     pub version: Word,
     /// The seed of a simulation; none for an exact answer.
@@ -74,6 +81,10 @@ pub struct SteadyReport {
     /// Similar parts of the net that were not folded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_folded: Vec<NotFolded>,
+}
+
+fn is_none(runs: &u64) -> bool {
+    *runs == 0
 }
 
 /// Firings below which a transition counts as rare.
@@ -90,9 +101,11 @@ pub struct SteadySettings<'a> {
     pub rewards: &'a [String],
     /// Indices of the transitions that could fire; the report lists those that fired rarely.
     pub possible: &'a [u32],
-    /// Ids of transitions that were enabled but never fired. If there are any, a number that did not vary has no
-    /// interval.
+    /// Ids of transitions that never fired, although longer runs may show their effects. If there are any, no number has
+    /// an interval.
     pub unfired: &'a [String],
+    /// Ids of transitions that fired often in some runs and never in others.
+    pub in_some_runs: &'a [String],
     /// Confidence level, in (0, 1).
     pub level: f64,
     /// Seed of the runs.
@@ -109,10 +122,13 @@ pub struct SteadySettings<'a> {
 /// warm-up.
 pub fn steady_report(runs: &[BatchAverages], subject: &Subject<'_>, settings: &SteadySettings<'_>) -> SteadyReport {
     let level = settings.level;
-    let rows = |wanted: bool, names: &Ids, unit, of: fn(&BatchAverages) -> &[Vec<f64>]| {
+    let rows = |wanted: bool, names: &Ids, unit, is_reward: bool, of: fn(&BatchAverages) -> &[Vec<f64>]| {
         let one = |(i, name): (usize, &str)| {
             let series: Vec<&[f64]> = runs.iter().filter_map(|run| of(run).get(i)).map(Vec::as_slice).collect();
-            row(name, unit, &series, settings)
+            let mut row = row(name, unit, &series, settings)?;
+            // rewards may be negative
+            row.quantity = if is_reward { row.quantity } else { row.quantity.not_negative() };
+            Some(row)
         };
         names.iter().enumerate().filter(|_| wanted).filter_map(one).collect::<Vec<_>>()
     };
@@ -124,10 +140,12 @@ pub fn steady_report(runs: &[BatchAverages], subject: &Subject<'_>, settings: &S
         runs: runs.len() as u64,
         model_time_s: runs.iter().flat_map(|run| &run.seconds).sum(),
         firings: u64::try_from(firings).unwrap_or(u64::MAX),
-        tokens: rows(settings.tokens, &counter_names(subject), "tokens", |run| &run.tokens),
-        throughputs: rows(settings.throughputs, subject.transitions, "1/s", |run| &run.throughput),
-        rewards: rows(true, &settings.rewards.iter().collect(), "1/s", |run| &run.rewards),
+        tokens: rows(settings.tokens, &counter_names(subject), "tokens", false, |run| &run.tokens),
+        throughputs: rows(settings.throughputs, subject.transitions, "1/s", false, |run| &run.throughput),
+        rewards: rows(true, &settings.rewards.iter().collect(), "1/s", true, |run| &run.rewards),
         rare_transitions: rare_transitions(runs, subject, settings.possible),
+        dead_runs: runs.iter().filter(|run| run.is_dead).count() as u64,
+        in_some_runs: settings.in_some_runs.to_vec(),
         version: env!("CARGO_PKG_VERSION").into(),
         seed: Some(settings.seed),
         wall_s: Some(settings.wall.as_secs_f64()),

@@ -35,6 +35,8 @@ pub(super) fn translate(text: &str) -> Result<String, String> {
     let tokens = tokens(text)?;
     let mut out = String::new();
     let mut conditions = 0;
+    // open brackets, and those whose end also ends a `!`, which binds tightly here and loosely in our language
+    let (mut open, mut negated) = (0_usize, Vec::new());
     let mut at = 0;
     while let Some(&token) = tokens.get(at) {
         let next = tokens.get(at + 1).copied();
@@ -62,7 +64,18 @@ pub(super) fn translate(text: &str) -> Result<String, String> {
             Token::Word("False") => "0",
             Token::Word("and") => "&&",
             Token::Word("or") => "||",
-            Token::Word("not") | Token::Symbol("!") if next == Some(Token::Symbol("(")) => "!",
+            Token::Word("not") | Token::Symbol("!") if next == Some(Token::Symbol("(")) => {
+                negated.push(open);
+                "(!"
+            }
+            Token::Symbol("(") => {
+                open += 1;
+                "("
+            }
+            Token::Symbol(")") => {
+                open = open.saturating_sub(1);
+                if negated.pop_if(|depth| *depth == open).is_some() { "))" } else { ")" }
+            }
             Token::Word("not") | Token::Symbol("!") => {
                 return Err(format!("put the operand of `!` in `{text}` in brackets"));
             }

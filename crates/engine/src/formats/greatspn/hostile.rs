@@ -100,8 +100,8 @@ fn files_beyond_the_limit_and_entities_are_refused() {
     assert!(matches!(read_net(NET.as_bytes(), &options).unwrap_err().problems[0].fault, Fault::TooLarge { .. }));
     let bomb = "<!DOCTYPE project [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><project name='&x;'/>";
     assert_eq!(fault(bomb), Fault::Entity { name: "x".into() });
-    assert_eq!(fault("<project name='empty' version='121'/>"), Fault::NoNet);
-    assert_eq!(fault("<project><gspn name='n'><nodes/><edges/></gspn></project>"), Fault::NoNet);
+    assert_eq!(fault("<project name='empty' version='121'/>"), Fault::NoNetPage);
+    assert_eq!(fault("<project><gspn name='n'><nodes/><edges/></gspn></project>"), Fault::NoNetPage);
 }
 
 /// Pieces that a sample is damaged with.

@@ -47,7 +47,7 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadError> {
     }
     let (raw, mut notes) = collector.chosen()?;
     if raw.places.is_empty() && raw.transitions.is_empty() && !notes.refused() {
-        notes.fault(0..0, Fault::NoNet);
+        notes.fault(0..0, Fault::NoNetPage);
     }
     assemble(&raw, notes, options, Dialect::GreatSpn)
 }
@@ -154,7 +154,7 @@ impl<'t> Collector<'_, 't> {
                 None
             }
             None if pages.is_empty() => {
-                notes.fault(0..0, Fault::NoNet);
+                notes.fault(0..0, Fault::NoNetPage);
                 None
             }
             None => Some(0),

@@ -140,6 +140,33 @@ fn mirrored(op: BinaryOp) -> BinaryOp {
     }
 }
 
+/// Returns true if two conditions never hold together: a condition and its opposite, or two comparisons of the same sides.
+fn excludes(a: &Expr, b: &Expr) -> bool {
+    match (a, b) {
+        (a, Expr::Unary(UnaryOp::Not, b)) => **b == *a,
+        (Expr::Binary(op, left, right), Expr::Binary(other, from, to)) if left == from && right == to => {
+            orders(*op) & orders(*other) == 0
+        }
+        (Expr::Binary(op, left, right), Expr::Binary(other, from, to)) if left == to && right == from => {
+            orders(*op) & orders(mirrored(*other)) == 0
+        }
+        _ => false,
+    }
+}
+
+/// Orders of the two sides for which a comparison holds, one bit each: less, equal, greater. All for other operators.
+fn orders(op: BinaryOp) -> u8 {
+    match op {
+        BinaryOp::Less => 0b001,
+        BinaryOp::Equal => 0b010,
+        BinaryOp::LessOrEqual => 0b011,
+        BinaryOp::Greater => 0b100,
+        BinaryOp::NotEqual => 0b101,
+        BinaryOp::GreaterOrEqual => 0b110,
+        _ => 0b111,
+    }
+}
+
 fn possible(mut guard: Guard<'_>, cases: &mut u32) -> bool {
     if guard.never {
         return false;
@@ -157,7 +184,7 @@ fn possible(mut guard: Guard<'_>, cases: &mut u32) -> bool {
         _ => None,
     });
     let Some((i, sides, truth)) = sides else {
-        let contradicts = |a: &Expr| guard.rest.iter().any(|b| matches!(b, Expr::Unary(UnaryOp::Not, b) if **b == *a));
+        let contradicts = |a: &Expr| guard.rest.iter().any(|b| excludes(a, b));
         return !guard.rest.iter().any(contradicts);
     };
     guard.rest.swap_remove(i);

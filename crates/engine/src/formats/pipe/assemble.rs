@@ -9,7 +9,8 @@ use crate::formats::pipe::names::NameTable;
 use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::options::{ReadOptions, Reading};
 use crate::formats::pipe::problem::{Fault, Oddity};
-use crate::formats::pipe::raw::{RawNet, RawNode, RawParameter, RawPlace, RawTransition};
+use crate::formats::pipe::process::ProcessWriter;
+use crate::formats::pipe::raw::{RawNet, RawNode, RawParameter, RawPlace, RawTransition, ToolTiming};
 use crate::formats::pipe::spans::Spans;
 use crate::formats::pipe::values::{Entry, What, class_list, count, inside};
 use crate::formats::pipe::xml::Text;
@@ -53,6 +54,22 @@ pub(super) struct Assembler<'n, 'o, 't> {
     pub(super) spans: Spans,
     pub(super) untimed: bool,
     pub(super) tapaal: bool,
+    /// The tool that wrote the distributions.
+    writer: ProcessWriter,
+    /// True if transitions have values of DICE, and ids of transitions that compete for the tokens of a place.
+    is_dice: bool,
+    competing: HashSet<String>,
+    /// True if transitions have numbers of another tool that are not read.
+    has_unread_tool: bool,
+}
+
+/// Ids of the transitions that share an input place with another one; none unless the file is of DICE.
+fn competing(raw: &RawNet<'_>) -> HashSet<String> {
+    let mut takers: HashMap<&str, Vec<&str>> = HashMap::new();
+    for arc in raw.arcs.iter().filter(|_| raw.traces.dice) {
+        takers.entry(&arc.source.value).or_default().push(&arc.target.value);
+    }
+    takers.into_values().filter(|ids| ids.len() > 1).flatten().map(str::to_owned).collect()
 }
 
 impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
@@ -72,6 +89,10 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
             spans: Spans::default(),
             untimed: raw.traces.untimed(),
             tapaal: raw.traces.tapaal,
+            writer: raw.writer,
+            is_dice: raw.traces.dice,
+            competing: competing(raw),
+            has_unread_tool: raw.traces.unread_tool,
         }
     }
 
@@ -324,16 +345,26 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         if let Some(delay) = &raw.fixed_delay {
             return self.fixed_delay(raw, delay);
         }
-        if let Some(stochastic) = &raw.stochastic {
-            let priority = self.default_priority();
-            return stochastic.timing(self.notes, id, priority);
+        match raw.tool.as_deref() {
+            Some(ToolTiming::Stochastic(stochastic)) => {
+                let priority = self.default_priority();
+                return stochastic.timing(self.notes, id, priority, self.writer);
+            }
+            Some(ToolTiming::Dice(value)) => return self.dice(raw, value),
+            None if self.is_dice => return Some(Timing::immediate(1.0, self.default_priority())),
+            None => {}
         }
         let law = raw.node.instructions.law(self.notes);
         // if there is a distribution, the rate is only an approximation for PIPE, and `timed` is false for a delay of 0
         let rate = if law.is_some() { Expr::Number(1.0) } else { self.rate(raw, id)? };
         if self.untimed && raw.timed.is_none() && raw.rate.is_none() {
             self.notes.odd(raw.node.tag.clone(), Oddity::Untimed, || {
-                "the file has no times; transitions are read as exponential with rate 1".to_owned()
+                let what = if self.has_unread_tool {
+                    "the file has no times that tailspn reads"
+                } else {
+                    "the file has no times"
+                };
+                format!("{what}; transitions are read as exponential with rate 1")
             });
         } else if raw.timed != Some(true) && law.is_none() {
             if raw.infinite_server {
@@ -352,6 +383,25 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
         let servers = instructions.servers(self.notes)?.unwrap_or(plain);
         let memory = instructions.memory(self.notes)?;
         Some(Timing::Timed { delay, servers, memory })
+    }
+
+    /// The timing with a value of DICE: a weight if the transition competes with others, otherwise a rate.
+    fn dice(&mut self, raw: &RawTransition<'t>, value: &Text<'t>) -> Option<Timing> {
+        self.notes.odd(raw.node.tag.clone(), Oddity::Dice, || {
+            "values of DICE are read as weights of immediate transitions that share a place, otherwise as rates [1/s]; transitions without a value are immediate".to_owned()
+        });
+        match value.value.trim().parse() {
+            Ok(weight) if self.competing.contains(&*raw.node.id.value) => {
+                Some(Timing::immediate(weight, self.default_priority()))
+            }
+            Ok(rate) => Some(Timing::exponential(rate)),
+            Err(_) => {
+                let what = format!("the value of transition `{}`", raw.node.id.value);
+                let text = value.value.clone().into_owned();
+                self.notes.fault(value.span.clone(), Fault::BadNumber { what, text, expected: "a number" });
+                None
+            }
+        }
     }
 
     fn fixed_delay(&mut self, raw: &RawTransition<'t>, delay: &Text<'t>) -> Option<Timing> {

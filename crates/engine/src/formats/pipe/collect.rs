@@ -110,6 +110,9 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
             }
             INSTRUCTION => self.instruction(element),
             "toolspecific" if is_own(element) => element.children().for_each(|child| self.part(child)),
+            "toolspecific" if element.attribute("tool").is_some_and(|tool| tool.value == "StochasticPetriNet") => {
+                self.process_net(element);
+            }
             "graphics" | "toolspecific" => {}
             name => self.foreign(element, name, "the net"),
         }
@@ -202,7 +205,7 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
         let what = |value| What { value, part: "transition", id: &node.id.value };
         let mut fixed_delay = None;
         let mut rate_definition = None;
-        let mut stochastic = None;
+        let mut tool = None;
         self.guard(element, &node.id);
         for child in element.children() {
             match child.name() {
@@ -210,7 +213,7 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
                 "graphics" | "name" | "orientation" | "guard" | INSTRUCTION => {}
                 "delay" => self.time_interval(child, &node.id),
                 "toolspecific" => {
-                    stochastic = stochastic.or_else(|| self.pnml_tool(child).map(Box::new));
+                    tool = tool.or_else(|| self.pnml_tool(child).map(Box::new));
                     rate_definition = rate_definition.or_else(|| child.attribute("rateDefinition"));
                     self.net.traces.jarp |= child.attribute("tool").is_some_and(|t| t.value == "JARP");
                     if child.attribute("externalClass").is_some() {
@@ -243,7 +246,7 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
             infinite_server,
             priority: own_value(element, "priority").filter(filled),
             fixed_delay,
-            stochastic,
+            tool,
             node,
         });
     }

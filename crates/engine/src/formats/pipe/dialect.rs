@@ -87,6 +87,9 @@ pub(super) struct Traces {
     pub(super) in_value: bool,
     pub(super) pm4py: bool,
     pub(super) woped: bool,
+    pub(super) dice: bool,
+    /// A transition has numbers of another tool that are not read.
+    pub(super) unread_tool: bool,
     pub(super) tapaal: bool,
 }
 

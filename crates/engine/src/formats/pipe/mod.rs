@@ -68,6 +68,7 @@ pub(crate) mod notes;
 pub(crate) mod options;
 mod pnml;
 pub(crate) mod problem;
+mod process;
 mod raw;
 pub(crate) mod read;
 mod read_plain;

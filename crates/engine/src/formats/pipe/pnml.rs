@@ -6,11 +6,10 @@
 use std::ops::Range;
 
 use crate::formats::pipe::collect::Collector;
-use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::problem::{Fault, Oddity};
-use crate::formats::pipe::raw::Stochastic;
+use crate::formats::pipe::raw::ToolTiming;
 use crate::formats::pipe::xml::{Element, Text};
-use crate::net::{Delay, Law, Memory, Servers, StateGroup, Timing};
+use crate::net::StateGroup;
 
 /// The grammars of PNML 2009 that are place/transition nets.
 const PLAIN_GRAMMARS: [&str; 2] = ["ptnet", "pnmlcoremodel"];
@@ -18,9 +17,13 @@ const PLAIN_GRAMMARS: [&str; 2] = ["ptnet", "pnmlcoremodel"];
 /// Elements of a marking or a weight that represent values other than numbers of tokens.
 const COLOUR_PARTS: [&str; 6] = ["variable", "expression", "tuple", "object", "test", "structure"];
 
-/// Message about distributions of pm4py that are not read.
-const READABLE: &str = "distributions other than IMMEDIATE, EXPONENTIAL (rate), DETERMINISTIC (delay), UNIFORM (low;width), \
-                        LOGNORMAL (shape;0;scale) and GAMMA (stages;0;scale)";
+/// Tools whose data of a transition describe a drawing, or are read elsewhere.
+const OWN_TOOLS: [&str; 5] = ["PIPE", "JARP", "tailspn", "ProM", "Snoopy"];
+
+/// Returns true if an element contains a number in a child's text.
+fn holds_number(element: Element<'_, '_>) -> bool {
+    element.children().any(|child| child.text().is_some_and(|text| text.value.trim().parse::<f64>().is_ok()))
+}
 
 impl<'t> Collector<'_, '_, 't> {
     /// Refuses the file because of `what`, a part of `formalism`.
@@ -104,22 +107,13 @@ impl<'t> Collector<'_, '_, 't> {
     }
 
     /// Data of tools other than PIPE in `<toolspecific>`.
-    pub(super) fn pnml_tool(&mut self, element: Element<'_, 't>) -> Option<Stochastic<'t>> {
+    pub(super) fn pnml_tool(&mut self, element: Element<'_, 't>) -> Option<ToolTiming<'t>> {
         let tool = element.attribute("tool")?;
         match &*tool.value {
-            "StochasticPetriNet" => {
-                self.net.traces.pm4py = true;
-                let property = |key: &str| {
-                    let named = element.children().find(|p| p.attribute("key").is_some_and(|k| k.value == key));
-                    named?.text().map(Text::trimmed)
-                };
-                return Some(Stochastic {
-                    tag: element.span(),
-                    kind: property("distributionType"),
-                    parameters: property("distributionParameters"),
-                    weight: property("weight"),
-                    priority: property("priority"),
-                });
+            "StochasticPetriNet" => return Some(ToolTiming::Stochastic(self.stochastic(element))),
+            "DICE PNML Extensions" => {
+                self.net.traces.dice = true;
+                return element.value().map(ToolTiming::Dice);
             }
             "WoPeD" => {
                 self.net.traces.woped = true;
@@ -133,6 +127,12 @@ impl<'t> Collector<'_, '_, 't> {
                         "times, probabilities and resources of WoPeD are ignored".to_owned()
                     });
                 }
+            }
+            name if !OWN_TOOLS.contains(&name) && holds_number(element) => {
+                self.net.traces.unread_tool = true;
+                self.notes.odd(element.span(), Oddity::ForeignElement, || {
+                    format!("the data of `{name}` in <toolspecific> are not read")
+                });
             }
             _ => {}
         }
@@ -153,69 +153,6 @@ impl<'t> Collector<'_, '_, 't> {
             let conditions = self.net.places.iter().map(|place| condition(&place.node.id.value)).collect();
             let name = "final marking".to_owned();
             self.net.groups.push(StateGroup { id: format!("final{}", i + 1), name, conditions });
-        }
-    }
-}
-
-impl Stochastic<'_> {
-    /// The timing of transition `id`, or `None` after a fault was noted.
-    ///
-    /// Parameters follow pm4py: an exponential delay has its rate, other delays `loc;scale` as in SciPy, in seconds. A
-    /// timed transition keeps no weight, since delays race in tailspn.
-    pub(super) fn timing(&self, notes: &mut Notes<'_>, id: &str, default_priority: u32) -> Option<Timing> {
-        let kind = self.kind.as_ref().map_or("", |kind| &*kind.value);
-        let text = self.parameters.as_ref().map_or("", |text| &*text.value);
-        let numbers: Vec<f64> = text.split(';').filter_map(|number| number.trim().parse().ok()).collect();
-        let law = match (kind, &*numbers) {
-            ("IMMEDIATE", _) => return self.immediate(notes, id, default_priority),
-            ("EXPONENTIAL", [rate]) => {
-                self.note_weight(notes);
-                return Some(Timing::exponential(*rate));
-            }
-            ("DETERMINISTIC", [delay]) => Law::Deterministic { delay: *delay },
-            ("UNIFORM", [low, width]) => Law::Uniform { low: *low, high: low + width },
-            ("LOGNORMAL", [shape, 0.0, scale]) => {
-                let spread = shape * shape;
-                Law::LogNormal { mean: scale * (spread / 2.0).exp(), cv: spread.exp_m1().sqrt() }
-            }
-            ("GAMMA", [shape, 0.0, scale]) if (1.0..=1000.0).contains(shape) && shape.fract() == 0.0 => {
-                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole, from 1 to 1000")]
-                let stages = *shape as u32;
-                Law::Erlang { stages, mean: shape * scale }
-            }
-            _ => {
-                let span = self.parameters.as_ref().or(self.kind.as_ref()).map_or(self.tag.clone(), |t| t.span.clone());
-                let what = format!("transition `{id}` has the distribution `{kind}` with parameters `{text}`");
-                notes.fault(span, Fault::Formalism { what, formalism: READABLE });
-                return None;
-            }
-        };
-        self.note_weight(notes);
-        let delay = Delay::General(law);
-        Some(Timing::Timed { delay, servers: Servers::Single, memory: Memory::Enabling })
-    }
-
-    fn immediate(&self, notes: &mut Notes<'_>, id: &str, default_priority: u32) -> Option<Timing> {
-        let weight = self.weight.as_ref().map_or(Some(1.0), |text| text.value.parse().ok());
-        let priority = self.priority.as_ref().map_or(Some(default_priority), |text| text.value.parse().ok());
-        if let (Some(weight), Some(priority)) = (weight.filter(|w: &f64| *w >= 0.0 && w.is_finite()), priority) {
-            return Some(Timing::immediate(weight, priority));
-        }
-        let (name, text) = if weight.is_none() { ("weight", &self.weight) } else { ("priority", &self.priority) };
-        let (span, text) = text.as_ref().map_or((self.tag.clone(), ""), |text| (text.span.clone(), &*text.value));
-        let what = format!("the {name} of transition `{id}`");
-        let expected = "a non-negative number";
-        notes.fault(span, Fault::BadNumber { what, text: text.to_owned(), expected });
-        None
-    }
-
-    /// Notes that the weight of a timed transition has no effect.
-    fn note_weight(&self, notes: &mut Notes<'_>) {
-        if let Some(weight) = self.weight.as_ref().filter(|weight| weight.value.parse() != Ok(1.0)) {
-            notes.odd(weight.span.clone(), Oddity::Preselection, || {
-                "weights of timed transitions are ignored: pm4py chooses by weight before delays start, tailspn lets the delays race"
-                    .to_owned()
-            });
         }
     }
 }

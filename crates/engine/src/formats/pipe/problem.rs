@@ -61,6 +61,14 @@ pub enum Fault {
     /// There is no `<net>` in the file.
     #[error("there is no `<net>` in the file")]
     NoNet,
+    /// A project without a Petri net.
+    #[error(
+        "the project has no Petri net page, so there is nothing to read; add a net (`<gspn>`) in GreatSPN's editor"
+    )]
+    NoNetPage,
+    /// A file of another tool.
+    #[error("this is {what}; {advice}")]
+    OtherTool { what: &'static str, advice: &'static str },
     /// A file with several nets, without a choice in [`ReadOptions::net`](crate::formats::pipe::ReadOptions::net).
     #[error("the file has several nets: {names}; choose one (option `net`)")]
     SeveralNets { names: String },
@@ -218,6 +226,10 @@ pub enum Oddity {
     Hierarchy,
     /// A fixed delay of the AMAP dialect.
     FixedDelay,
+    /// A tag of process-mining tools without a sign of the tool.
+    ProcessWriter,
+    /// Values of DICE.
+    Dice,
     /// A PNML net has no times.
     Untimed,
     /// A net in which transitions compete by their weights before their delays start; in tailspn, the delays race.

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use crate::formats::pipe::dialect::Traces;
 use crate::formats::pipe::instructions::Instructions;
+use crate::formats::pipe::process::ProcessWriter;
 use crate::formats::pipe::xml::Text;
 use crate::net::{Annotation, PathPoint, Point, StateGroup, TokenClass};
 
@@ -39,7 +40,16 @@ pub(super) struct RawTransition<'t> {
     pub(super) infinite_server: bool,
     pub(super) priority: Option<Text<'t>>,
     pub(super) fixed_delay: Option<Text<'t>>,
-    pub(super) stochastic: Option<Box<Stochastic<'t>>>,
+    pub(super) tool: Option<Box<ToolTiming<'t>>>,
+}
+
+/// The timing of a transition that another tool wrote.
+#[derive(Clone, Debug)]
+pub(super) enum ToolTiming<'t> {
+    /// A part of pm4py, ProM or pmkoalas.
+    Stochastic(Stochastic<'t>),
+    /// A number of DICE: the weight of a choice, or a rate.
+    Dice(Text<'t>),
 }
 
 /// An arc as written in the file, or in an instruction.
@@ -92,6 +102,8 @@ pub(super) struct RawNet<'t> {
     pub(super) annotations: Vec<Annotation>,
     pub(super) groups: Vec<StateGroup>,
     pub(super) traces: Traces,
+    /// The tool that wrote the distributions.
+    pub(super) writer: ProcessWriter,
     pub(super) tapaal: Tapaal<'t>,
     /// True if a part has `<?tailspn …?>` instructions.
     pub(super) instructed: bool,

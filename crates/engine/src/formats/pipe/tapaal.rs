@@ -143,7 +143,7 @@ impl<'t> Collector<'_, '_, 't> {
             infinite_server: false,
             priority: None,
             fixed_delay: None,
-            stochastic: None,
+            tool: None,
         });
     }
 

@@ -20,7 +20,7 @@ pub enum Leaf {
 pub enum UnaryOp {
     /// `-a`
     Negate,
-    /// `!a`: 1 if `a` is 0, otherwise 0.
+    /// `!a`: 1 if `a` is 0, otherwise 0. Its operand includes comparisons: `!a > 1` is `!(a > 1)`.
     Not,
 }
 
@@ -163,10 +163,9 @@ impl<L> Expr<L> {
             Self::Number(value) if *value < 0.0 => (UNARY_LEVEL, format!("{value}")),
             Self::Number(value) => return format!("{value}"),
             Self::Leaf(l) => return leaf(l),
-            Self::Unary(op, a) => {
-                let sign = if *op == UnaryOp::Negate { '-' } else { '!' };
-                (UNARY_LEVEL, format!("{sign}{}", a.text_within(UNARY_LEVEL, leaf)))
-            }
+            Self::Unary(UnaryOp::Negate, a) => (UNARY_LEVEL, format!("-{}", a.text_within(UNARY_LEVEL, leaf))),
+            // with more brackets than needed, because some tools let `!` bind more tightly
+            Self::Unary(UnaryOp::Not, a) => (NOT_LEVEL, format!("!{}", a.text_within(UNARY_LEVEL + 1, leaf))),
             Self::Binary(op, a, b) => {
                 let level = op.level();
                 // the right operand needs parentheses at the same level: a - (b - c); so does the left one of a comparison
@@ -183,8 +182,10 @@ impl<L> Expr<L> {
     }
 }
 
-/// Precedence of unary operators; see [`BinaryOp::level`].
+/// Precedence of a minus sign; see [`BinaryOp::level`].
 const UNARY_LEVEL: u8 = 7;
+/// Precedence of `!`, below that of comparisons.
+pub(super) const NOT_LEVEL: u8 = 3;
 
 #[inline(always)]
 fn truth(value: bool) -> f64 {

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use crate::net::expr::ast::{BinaryOp, Expr, Function, Leaf, UnaryOp};
+use crate::net::expr::ast::{BinaryOp, Expr, Function, Leaf, NOT_LEVEL, UnaryOp};
 use crate::net::ids::{ClassId, ParameterId, PlaceId};
 
 /// Maximum nesting of an expression, a limit that protects the stack.
@@ -54,7 +54,7 @@ pub enum ExprError {
         span: Range<usize>,
     },
     /// A function that does not exist.
-    #[error("there is no function `{name}`")]
+    #[error("there is no function `{name}`; the functions are {}", known_functions())]
     UnknownFunction {
         /// Name of the function.
         name: String,
@@ -105,6 +105,15 @@ pub enum ExprError {
         /// Position in the text, in bytes.
         span: Range<usize>,
     },
+}
+
+/// Names of all functions.
+fn known_functions() -> String {
+    let mut names: Vec<&str> = Function::ALL.iter().map(|function| function.name()).collect();
+    names.extend(OTHER_NAMES.iter().map(|(name, _)| *name));
+    names.extend(["cap", "mod"]);
+    names.sort_unstable();
+    names.join(", ")
 }
 
 /// Numbers of arguments in words.
@@ -215,7 +224,7 @@ struct Parser<'a> {
 }
 
 /// Longer symbols first, so that `<=` is not read as `<`.
-const OPERATORS: [(&str, BinaryOp); 14] = [
+const OPERATORS: [(&str, BinaryOp); 16] = [
     ("||", BinaryOp::Or),
     ("&&", BinaryOp::And),
     ("==", BinaryOp::Equal),
@@ -230,7 +239,12 @@ const OPERATORS: [(&str, BinaryOp); 14] = [
     ("*", BinaryOp::Multiply),
     ("/", BinaryOp::Divide),
     ("%", BinaryOp::Remainder),
+    ("|", BinaryOp::Or),
+    ("&", BinaryOp::And),
 ];
+
+/// Names that other tools give to a function.
+const OTHER_NAMES: [(&str, Function); 1] = [("ln", Function::Log)];
 
 impl Parser<'_> {
     fn rest(&self) -> &str {
@@ -271,7 +285,11 @@ impl Parser<'_> {
     /// level do not follow each other.
     fn binary(&mut self, level: u8) -> Result<Expr<NamedLeaf>, ExprError> {
         self.deeper()?;
-        let mut left = self.unary()?;
+        let mut left = if level <= NOT_LEVEL && self.take_not() {
+            Expr::Unary(UnaryOp::Not, Box::new(self.binary(NOT_LEVEL)?))
+        } else {
+            self.unary()?
+        };
         let mut compared = None;
         loop {
             self.skip_blanks();
@@ -294,21 +312,39 @@ impl Parser<'_> {
         Ok(left)
     }
 
+    /// Takes a `!` that is not part of `!=`.
+    fn take_not(&mut self) -> bool {
+        self.skip_blanks();
+        !self.rest().starts_with("!=") && self.take("!")
+    }
+
     fn unary(&mut self) -> Result<Expr<NamedLeaf>, ExprError> {
-        let op = if self.take("-") {
-            UnaryOp::Negate
-        } else if self.take("!") {
-            UnaryOp::Not
-        } else {
-            return self.primary();
-        };
+        self.skip_blanks();
+        if self.rest().starts_with('!') {
+            return Err(self.expected("brackets around `!` and its operand, as in `1 - (!a)`"));
+        }
+        if !self.take("-") {
+            return self.power();
+        }
         self.deeper()?;
         let operand = self.unary()?;
         self.depth -= 1;
-        Ok(match (op, operand) {
-            (UnaryOp::Negate, Expr::Number(value)) => Expr::Number(-value),
-            (op, operand) => Expr::Unary(op, Box::new(operand)),
+        Ok(match operand {
+            Expr::Number(value) => Expr::Number(-value),
+            operand => Expr::Unary(UnaryOp::Negate, Box::new(operand)),
         })
+    }
+
+    /// Parses `a ^ b`, which is `pow(a, b)`, and `a ^ b ^ c`, which is `a ^ (b ^ c)`.
+    fn power(&mut self) -> Result<Expr<NamedLeaf>, ExprError> {
+        let base = self.primary()?;
+        if !self.take("^") {
+            return Ok(base);
+        }
+        self.deeper()?;
+        let exponent = self.unary()?;
+        self.depth -= 1;
+        Ok(Expr::Call(Function::Pow, vec![base, exponent]))
     }
 
     fn primary(&mut self) -> Result<Expr<NamedLeaf>, ExprError> {
@@ -322,6 +358,13 @@ impl Parser<'_> {
             }
             Some('#') => {
                 self.at += 1;
+                // GreatSPN has no brackets around a place
+                if self.rest().starts_with(|c: char| c.is_alphanumeric() || c == '_') {
+                    let start = self.at;
+                    self.skip_word();
+                    let place = Name { text: self.text[start..self.at].to_owned(), span: start..self.at };
+                    return Ok(Expr::Leaf(NamedLeaf::Tokens(place, None)));
+                }
                 self.require("(")?;
                 let place = self.name_until(&[',', ')'])?;
                 let class = if self.take(",") { Some(self.name_until(&[')'])?) } else { None };
@@ -380,19 +423,40 @@ impl Parser<'_> {
             self.require(")")?;
             return Ok(Expr::Leaf(NamedLeaf::Capacity(place)));
         }
-        let Some(function) = Function::ALL.into_iter().find(|f| f.name().eq_ignore_ascii_case(&name.text)) else {
+        if name.text.eq_ignore_ascii_case("mod") {
+            return self.modulo(name.span.start);
+        }
+        let names = Function::ALL.into_iter().map(|function| (function.name(), function)).chain(OTHER_NAMES);
+        let named = names.into_iter().find(|(own, _)| own.eq_ignore_ascii_case(&name.text));
+        let Some((_, function)) = named else {
             return Err(ExprError::UnknownFunction { name: name.text, span: name.span });
         };
-        let mut args = vec![self.binary(1)?];
-        while self.take(",") {
-            args.push(self.binary(1)?);
-        }
-        self.require(")")?;
+        let args = self.arguments()?;
         let (least, most) = function.arity();
         if !(least..=most).contains(&args.len()) {
             return Err(ExprError::Arity { name: function.name(), least, most, got: args.len(), span: start..self.at });
         }
         Ok(Expr::Call(function, args))
+    }
+
+    /// The arguments of a call, after its opening bracket.
+    fn arguments(&mut self) -> Result<Vec<Expr<NamedLeaf>>, ExprError> {
+        let mut args = vec![self.binary(1)?];
+        while self.take(",") {
+            args.push(self.binary(1)?);
+        }
+        self.require(")")?;
+        Ok(args)
+    }
+
+    /// `mod(a, b)`, which is `a % b`.
+    fn modulo(&mut self, start: usize) -> Result<Expr<NamedLeaf>, ExprError> {
+        let args = self.arguments()?;
+        let got = args.len();
+        let Ok([a, b]) = <[_; 2]>::try_from(args) else {
+            return Err(ExprError::Arity { name: "mod", least: 2, most: 2, got, span: start..self.at });
+        };
+        Ok(Expr::Binary(BinaryOp::Remainder, Box::new(a), Box::new(b)))
     }
 
     /// Letters, digits, `_` and `.`.
@@ -450,6 +514,29 @@ mod tests {
         assert_eq!(value("-#(P)*2"), -6.0);
         assert_eq!(value("if(#(a place) >= cap(b), 1, min(4, 2, 3))"), 2.0);
         assert_eq!(value("1e-3 * 1E3 + .5 + lam"), 2.0);
+    }
+
+    /// `!` negates all that follows up to `&&`, `||` or the end of the brackets, as in PRISM.
+    #[test]
+    fn negation_is_weaker_than_comparisons() {
+        assert_eq!(value("!#(a) > 5"), 1.0);
+        assert_eq!(value("!#(a) > 1 || !1 + 1 == 2 && 0"), 0.0);
+        assert_eq!(value("(!#(a)) < 1 && !!2"), 1.0);
+        assert_eq!(printed("! #(a) > 1 & b"), "!(#(a) > 1) && b");
+        assert_eq!(printed("(!a) == (!b)"), "(!a) == (!b)");
+        for (text, at) in [("1 + !a", 4), ("a == !b", 5), ("-!a", 1)] {
+            assert_eq!(parse(text).unwrap_err().span().start, at, "{text}");
+        }
+    }
+
+    #[test]
+    fn spellings_of_other_tools_are_read() {
+        assert_eq!(value("2 ^ 3 ^ 2 - -2 ^ 2"), 516.0);
+        assert_eq!(value("2 ^ -1 * ln(1) + mod(7, 4) + #p1 * #q"), 12.0);
+        assert_eq!(value("1 | 0 & 0"), 1.0);
+        assert_eq!(parse("mod(7)").unwrap_err().to_string(), "`mod` takes 2 arguments, not 1");
+        let error = parse("cot(7)").unwrap_err().to_string();
+        assert!(error.starts_with("there is no function `cot`; the functions are abs, acos, "), "{error}");
     }
 
     #[test]

@@ -246,6 +246,9 @@ impl<'a> ClockForm<'a> {
                 let before = std::mem::replace(&mut state.rates[*place], rate);
                 if rate.to_bits() != before.to_bits() || fired {
                     let scale = exponential_scale(rate, self.rules.setup.clock);
+                    if scale.is_none() && rate > 0.0 {
+                        return Err(Fault::bad_value(program, u as usize, "rate", rate));
+                    }
                     self.restart(state, u, scale, now, game.replication());
                 }
             }

@@ -21,7 +21,7 @@
 //! The mean of `time` is `1/(W 2^-k)` seconds minus half a tick, up to relative errors of 2^-31 from `m` and, for `W ≥ 2^32`,
 //! 2^-31 from `N`. The error of a transition's probability is at most 2^-32 plus the error of rounding to units.
 
-use crate::compile::{Firing, Program};
+use crate::compile::{Firing, Program, times_power_of_two};
 use crate::net::Servers;
 use crate::sim::clock::{Clock, NEVER};
 
@@ -35,6 +35,8 @@ const WIDE_START_BITS: i32 = 44;
 const LEAST_UNITS: u64 = 1 << 14;
 /// At the largest known total, the mean time between firings must have at least this many ticks.
 const LEAST_TICKS: f64 = 65_536.0;
+/// Scales that are numbers, and whose products with rates are numbers too.
+const SCALES: std::ops::RangeInclusive<i32> = -1000..=1000;
 /// Maximum number of units in a marking; more are an error. So totals stay below 2^63, since unchecked transitions (one
 /// server, constant rate) add less than 2^32.
 pub(crate) const MOST_UNITS: u64 = 1 << 62;
@@ -58,6 +60,12 @@ pub enum DirectObstacle {
         transition: String,
         /// Rate of that transition [1/s].
         rate: f64,
+        /// The largest known total rate [1/s].
+        total: f64,
+    },
+    /// Rates so small or large that their scale is not a number.
+    #[error("a total rate of {total} /s is too small or too large for integer units")]
+    Extreme {
         /// The largest known total rate [1/s].
         total: f64,
     },
@@ -92,14 +100,14 @@ impl DirectLaw {
     pub fn choose(program: &Program, clock: Clock) -> Self {
         let (total, bounded) = largest_total(program);
         let bits = if bounded { BOUNDED_BITS } else { START_BITS };
-        let mut exponent = if total > 0.0 { bits - 1 - total.log2().floor() as i32 } else { 0 };
+        let mut exponent = if total > 0.0 { bits - 1 - total.log2().min(2000.0).floor() as i32 } else { 0 };
         let fits = |exponent| largest_units(program, exponent).is_some_and(|units| units >> bits == 0);
         // rounding up may need one more bit
         if !fits(exponent) {
             exponent -= 1;
         }
         let fits_32_bits = bounded && fits(exponent);
-        let slowest = constant_rates(program).map(|(_, rate)| rate).min_by(f64::total_cmp);
+        let slowest = known_rates(program).map(|(_, rate)| rate).min_by(f64::total_cmp);
         let needed = slowest.map_or(exponent, |rate| (LEAST_UNITS as f64 / rate).log2().ceil() as i32);
         let wide = |exponent| largest_units(program, exponent).is_some_and(|units| units >> WIDE_START_BITS == 0);
         let is_wide = !bounded && needed > exponent && wide(needed);
@@ -118,7 +126,11 @@ impl DirectLaw {
             .collect();
         let law = Self::choose(program, clock);
         let (total, _) = largest_total(program);
-        let slowest = constant_rates(program).min_by(|(_, a), (_, b)| a.total_cmp(b));
+        if total > 0.0 && !SCALES.contains(&law.exponent) {
+            obstacles.push(DirectObstacle::Extreme { total });
+            return obstacles;
+        }
+        let slowest = known_rates(program).min_by(|(_, a), (_, b)| a.total_cmp(b));
         if let Some((t, rate)) = slowest
             && (clock.is_wide() || law.units(rate) < LEAST_UNITS)
         {
@@ -132,7 +144,7 @@ impl DirectLaw {
     /// Units of a rate [1/s] that is finite and not negative; at most 2^64 - 1.
     #[inline]
     pub fn units(self, rate: f64) -> u64 {
-        if rate > 0.0 { ((rate * f64::from(self.exponent).exp2()).round() as u64).max(1) } else { 0 }
+        if rate > 0.0 { (times_power_of_two(rate, self.exponent).round() as u64).max(1) } else { 0 }
     }
 
     /// Ticks to the next firing for the unit variate `e`; `total` is not 0 and below 2^63.
@@ -180,13 +192,16 @@ fn known_rate(program: &Program, t: usize) -> Option<(f64, Servers)> {
     Some((known, *servers))
 }
 
-/// Positive rates of one server that do not depend on the marking.
-fn constant_rates(program: &Program) -> impl Iterator<Item = (usize, f64)> {
-    program.timed.iter().filter_map(|&t| match &program.firing[t as usize] {
-        Firing::Exponential { rate, .. } => {
-            rate.as_constant().filter(|rate| *rate > 0.0).map(|rate| (t as usize, rate))
-        }
-        _ => None,
+/// Positive rates of one server; a rate that depends on the marking counts with its initial value and with the value for
+/// one token in each place.
+fn known_rates(program: &Program) -> impl Iterator<Item = (usize, f64)> {
+    let single = vec![1; program.initial.len()];
+    program.timed.iter().flat_map(move |&t| {
+        let rates = match &program.firing[t as usize] {
+            Firing::Exponential { rate, .. } => [rate.eval(&program.initial), rate.eval(&single)],
+            _ => [0.0; 2],
+        };
+        rates.into_iter().filter(|rate| *rate > 0.0 && rate.is_finite()).map(move |rate| (t as usize, rate))
     })
 }
 

@@ -23,7 +23,7 @@ pub(crate) use ticks::{NEVER_WIDE, Ticks};
 use std::f64::consts::LN_2;
 use std::sync::Arc;
 
-use crate::compile::{Firing, Program};
+use crate::compile::{Firing, Program, times_power_of_two};
 use crate::net::Law;
 use crate::rng::{Address, Purpose, exponential};
 use crate::sim::clock::{Clock, Scale};
@@ -79,12 +79,12 @@ impl Sampler {
     pub fn general(law: &Law, clock: Clock) -> Self {
         let ticks = |seconds: f64| to_ticks(seconds, clock);
         let scale = |mean: f64| Scale::new(mean, clock.engine_exponent());
-        let per_second = f64::from(-clock.engine_exponent()).exp2();
+        let in_ticks = |seconds: f64| times_power_of_two(seconds, -clock.engine_exponent());
         let (transform, words) = match law {
             Law::Deterministic { delay } => (Transform::Deterministic(ticks(*delay)), 0),
             Law::Uniform { low, high } => (Transform::Uniform { low: ticks(*low), width: ticks(high - low) }, 1),
             Law::Erlang { stages, mean } => {
-                let scale = Positive::new(mean / f64::from(*stages) * per_second * LN_2);
+                let scale = Positive::new(in_ticks(mean / f64::from(*stages)) * LN_2);
                 (Transform::Erlang { stages: *stages, scale }, *stages)
             }
             Law::Hyperexponential { branches } => {
@@ -105,20 +105,20 @@ impl Sampler {
             Law::Empirical { samples } => (Transform::Empirical(samples.iter().map(|&s| ticks(s)).collect()), 1),
             Law::LogNormal { mean, cv } => {
                 let variance = libm::log1p(cv * cv);
-                let base = libm::log2(mean * per_second) - variance / 2.0 / LN_2;
+                let base = libm::log2(in_ticks(*mean)) - variance / 2.0 / LN_2;
                 (Transform::LogNormal(Line::new(base, variance.sqrt() / LN_2, NORMAL_BITS)), 2)
             }
             Law::Weibull { shape, scale } => {
                 let power = shape.recip();
-                let base = libm::log2(scale * per_second) + power * libm::log2(LN_2);
+                let base = libm::log2(in_ticks(*scale)) + power * libm::log2(LN_2);
                 (Transform::Weibull(Line::new(base, power, LOG_BITS)), 2)
             }
             Law::Pareto { shape, scale } => {
-                let (power, scale) = (Positive::new(shape.recip()), Positive::new(scale * per_second));
+                let (power, scale) = (Positive::new(shape.recip()), Positive::new(in_ticks(*scale)));
                 (Transform::Pareto { power, scale }, 2)
             }
             Law::Gamma { shape, scale } => {
-                let Line { base, .. } = Line::new(libm::log2(scale * per_second), 0.0, 0);
+                let Line { base, .. } = Line::new(libm::log2(in_ticks(*scale)), 0.0, 0);
                 (Transform::Gamma { base, table: GammaTable::of(*shape) }, 2)
             }
         };
@@ -189,8 +189,7 @@ pub(crate) fn exponential_scale(rate: f64, clock: Clock) -> Option<Scale> {
 
 /// Seconds to engine ticks, rounded to nearest.
 fn to_ticks(seconds: f64, clock: Clock) -> u128 {
-    let ticks = seconds * f64::from(-clock.engine_exponent()).exp2();
-    (ticks.round() as u128).min(NEVER_WIDE)
+    (times_power_of_two(seconds, -clock.engine_exponent()).round() as u128).min(NEVER_WIDE)
 }
 
 impl Transform {

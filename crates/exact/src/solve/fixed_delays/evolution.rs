@@ -147,10 +147,10 @@ impl<'a> Evolution<'a> {
     }
 
     /// Returns an error if the work up to a time exceeds the limit.
-    pub(super) fn check(&self, time: f64) -> Result<(), FixedDelayError> {
+    pub(super) fn check(&self, time: f64, limit: f64) -> Result<(), FixedDelayError> {
         let needed = self.work(time);
-        if needed > MOST_WORK {
-            return Err(FixedDelayError::TooMuchWork { needed, time, limit: MOST_WORK });
+        if needed > limit {
+            return Err(FixedDelayError::TooMuchWork { needed, time, limit });
         }
         Ok(())
     }

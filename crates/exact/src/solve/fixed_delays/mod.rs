@@ -201,6 +201,17 @@ pub enum FixedDelayError {
         /// Maximum number of bytes.
         limit: u64,
     },
+    /// The distribution over a long time needs too much memory.
+    #[error(
+        "the distribution up to {} s needs more than {limit} bytes; use a shorter time, or simulate the net",
+        shown(*time)
+    )]
+    TooLong {
+        /// The time \[s\].
+        time: f64,
+        /// Maximum number of bytes.
+        limit: u64,
+    },
     /// A quantile that does not exist, because the goal is reached with a smaller probability.
     #[error(
         "the goal is reached with probability {probability}, so there is no time by which it is reached with probability {asked}"
@@ -224,7 +235,7 @@ pub enum FixedDelayError {
 
 /// Returns a time as text, without hundreds of digits.
 fn shown(time: f64) -> String {
-    if time < 1e15 { time.to_string() } else { format!("{time:e}") }
+    if (1e-3..1e6).contains(&time) { format!("{}", (time * 1e3).round() / 1e3) } else { format!("{time:.3e}") }
 }
 
 /// Returns the values of a fixed delay \[s\], each with its probability; none for other distributions.

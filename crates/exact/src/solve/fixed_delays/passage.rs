@@ -1,6 +1,6 @@
 //! The time to a goal of a net with fixed delays.
 
-use crate::solve::fixed_delays::evolution::Evolution;
+use crate::solve::fixed_delays::evolution::{Evolution, MOST_WORK};
 use crate::solve::fixed_delays::grid::{place, window};
 use crate::solve::fixed_delays::{FixedDelayError, FixedDelayStates, TimeGrid};
 use crate::solve::transient::TransientError;
@@ -14,6 +14,10 @@ pub struct FixedDelayPassage<'a> {
     watch: &'a dyn Watch,
     /// Per interval: the terms of the probability of having reached the goal.
     intervals: Vec<Vec<f64>>,
+    bytes: u64,
+    most_bytes: u64,
+    /// Maximum number of multiplications.
+    most_work: f64,
 }
 
 impl std::fmt::Debug for FixedDelayPassage<'_> {
@@ -30,7 +34,15 @@ impl FixedDelayStates {
     /// [`FixedDelayError::Zero`] and [`FixedDelayError::NoCommonStep`].
     pub fn passage<'a>(&self, watch: &'a dyn Watch) -> Result<FixedDelayPassage<'a>, FixedDelayError> {
         let evolution = Evolution::new(self, watch)?;
-        Ok(FixedDelayPassage { evolution, targets: self.targets.clone(), watch, intervals: Vec::new() })
+        Ok(FixedDelayPassage {
+            evolution,
+            targets: self.targets.clone(),
+            watch,
+            intervals: Vec::new(),
+            bytes: 0,
+            most_bytes: self.most_bytes,
+            most_work: MOST_WORK,
+        })
     }
 }
 
@@ -58,7 +70,7 @@ impl FixedDelayPassage<'_> {
         if !(time.is_finite() && time >= 0.0) {
             return Err(TransientError::Time { time }.into());
         }
-        self.evolution.check(time)?;
+        self.check(time)?;
         let (interval, since) = place(time, self.grid().step);
         let planned = interval + 1;
         while self.intervals.len() as u64 <= interval {
@@ -80,7 +92,7 @@ impl FixedDelayPassage<'_> {
         }
         let step = self.grid().step;
         while self.intervals.last().is_none_or(|terms| terms[0] < p) {
-            self.evolution.check(self.intervals.len() as f64 * step)?;
+            self.check(self.intervals.len() as f64 * step)?;
             self.watch.progress(self.intervals.len() as u64, 0);
             self.next()?;
         }
@@ -100,6 +112,26 @@ impl FixedDelayPassage<'_> {
         Ok((interval as f64).mul_add(step, high))
     }
 
+    /// Allows `most` multiplications for all that follows; by default, some minutes of work.
+    pub fn allow(&mut self, most: f64) {
+        self.most_work = most;
+    }
+
+    /// Returns the longest time \[s\] that takes at most `work` multiplications.
+    pub fn longest(&self, work: f64) -> f64 {
+        let step = self.grid().step;
+        work / self.evolution.work(step) * step
+    }
+
+    /// Checks the work up to `time` \[s\] before it is done.
+    ///
+    /// # Errors
+    ///
+    /// [`FixedDelayError::TooMuchWork`].
+    pub fn check(&self, time: f64) -> Result<(), FixedDelayError> {
+        self.evolution.check(time, self.most_work)
+    }
+
     /// Computes the next interval.
     fn next(&mut self) -> Result<(), FixedDelayError> {
         let mut terms = Vec::new();
@@ -107,6 +139,11 @@ impl FixedDelayPassage<'_> {
         self.evolution.interval(&mut |_, term, _| {
             terms.push(term.iter().zip(targets).filter(|(_, is_target)| **is_target).map(|(p, _)| p).sum());
         })?;
+        self.bytes += size_of_val(&terms[..]) as u64;
+        if self.bytes > self.most_bytes {
+            let time = (self.intervals.len() + 1) as f64 * self.grid().step;
+            return Err(FixedDelayError::TooLong { time, limit: self.most_bytes });
+        }
         self.intervals.push(terms);
         Ok(())
     }

@@ -3,7 +3,7 @@
 use crate::estimate::PoissonWindow;
 use crate::solve::averages::Averages;
 use crate::solve::explore_error::ExploreError;
-use crate::solve::fixed_delays::evolution::Evolution;
+use crate::solve::fixed_delays::evolution::{Evolution, MOST_WORK};
 use crate::solve::fixed_delays::grid::{place, window};
 use crate::solve::fixed_delays::{FixedDelayError, FixedDelayStates, TimeGrid, averages};
 use crate::solve::transient::{TransientError, check_bytes};
@@ -44,7 +44,7 @@ impl FixedDelayStates {
             return Err(TransientError::Time { time }.into());
         }
         let mut evolution = Evolution::new(self, watch)?;
-        evolution.check(times.iter().copied().fold(0.0, f64::max))?;
+        evolution.check(times.iter().copied().fold(0.0, f64::max), MOST_WORK)?;
         let (rate, step) = (evolution.rate(), evolution.grid().step);
         let request = |&time: &f64| {
             let (interval, since) = place(time, step);

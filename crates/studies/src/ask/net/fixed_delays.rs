@@ -3,7 +3,7 @@
 use crate::answer::{AnswerError, request};
 use crate::ask::net::names::Subject;
 use crate::ask::net::numbers::{TimeSection, WithinSection, steady_section};
-use crate::ask::net::passage::fixed_delay_section;
+use crate::ask::net::passage::{fixed_delay_quantiles, fixed_delay_section};
 use crate::ask::net::solved::{Hidden, MethodRow, SolveReport};
 use crate::ask::net::solved_net::{SolveSettings, SolvedNet, hidden, report_of};
 use crate::ask::net::states::with_measures;
@@ -11,7 +11,8 @@ use crate::compile::{Program, compile};
 use crate::net::Net;
 use crate::sim::{Goal, Question};
 use crate::solve::{
-    FixedDelayError, FixedDelayStates, Limits, LinearSettings, TransientSettings, Until, expand_phases_except, is_fixed,
+    FixedDelayError, FixedDelayPassage, FixedDelayStates, Limits, LinearSettings, TransientSettings, Until,
+    expand_phases_except, is_fixed,
 };
 use crate::watch::{TimeLimit, Watch as _};
 
@@ -46,18 +47,40 @@ impl<'a> FixedDelayNet<'a> {
         let (mut report, verdicts) = report_of(&states.space, &states.program, &subject)?;
         report.method = MethodRow::fixed_delays();
         let ends = verdicts.is_some_and(|verdicts| verdicts.recurrent.len() == states.space.dead().len());
+        let mut time = None;
         if self.question.goal != Goal::Horizon || (ends && !self.question.steady) {
-            self.until(&mut report)?;
+            time = self.until(&mut report)?;
         }
         let has_time = report.passage.is_some() || report.within.is_some() || !self.question.at.is_empty();
         self.watch.counts("intervals");
+        let missing = self.averages(&mut report, &states, has_time).err();
+        if missing.as_ref().is_some_and(|_| report.passage.is_none() && report.within.is_none()) {
+            return missing.map_or_else(|| Ok(SolvedNet::complete(report.without(&self.hidden))), Err);
+        }
+        // nobody requested the quantiles, so they are last
+        if let (Some(section), Some(time)) = (&mut report.passage, &mut time) {
+            fixed_delay_quantiles(section, time)?;
+        }
+        if let Some(why) = missing.as_ref().map(ToString::to_string).or_else(|| self.stopped(&report)) {
+            (report.partial, report.stopped) = (true, Some(why));
+        }
+        Ok(SolvedNet { missing, ..SolvedNet::complete(report.without(&self.hidden)) })
+    }
+
+    /// Returns the reason why the distribution is incomplete, if the limit of time ended it.
+    fn stopped(&self, report: &SolveReport) -> Option<String> {
+        report.passage.as_ref()?.no_distribution.clone().filter(|_| self.watch.stopped())
+    }
+
+    /// Adds the averages of the long run and at given times, as requested.
+    fn averages(&self, report: &mut SolveReport, states: &FixedDelayStates, has_time: bool) -> Result<(), AnswerError> {
         if self.question.steady || !has_time {
-            self.steady(&mut report, &states)?;
+            self.steady(report, states)?;
         }
         if !self.question.at.is_empty() {
-            self.times(&mut report, &states)?;
+            self.times(report, states)?;
         }
-        Ok(SolvedNet::complete(report.without(&self.hidden)))
+        Ok(())
     }
 
     fn explore(&self, until: Until<'_>) -> Result<FixedDelayStates, FixedDelayError> {
@@ -66,8 +89,9 @@ impl<'a> FixedDelayNet<'a> {
         FixedDelayStates::explore(&self.program, until, &limits, self.watch)
     }
 
-    /// Adds the time to the goal, or the probability of reaching it by a time.
-    fn until(&self, report: &mut SolveReport) -> Result<(), FixedDelayError> {
+    /// Adds the moments of the time to the goal, or the probability of reaching it by a time. Returns the distribution of the
+    /// time, from which quantiles can be computed.
+    fn until(&self, report: &mut SolveReport) -> Result<Option<FixedDelayPassage<'a>>, FixedDelayError> {
         let states = self.explore(request::until(self.question))?;
         self.watch.counts("intervals");
         let goal = request::words(self.question);
@@ -79,7 +103,7 @@ impl<'a> FixedDelayNet<'a> {
                 let section = fixed_delay_section(&goal, states.space.states(), moments, &mut time, &self.question.at)?;
                 report.method.grid_step_s = section.grid_step_s;
                 report.passage = Some(section);
-                return Ok(());
+                return Ok(Some(time));
             }
             Some([_, to]) => Some(to).filter(|to| to.is_finite()),
         };
@@ -94,7 +118,7 @@ impl<'a> FixedDelayNet<'a> {
             }
         }
         report.within = Some(within);
-        Ok(())
+        Ok(None)
     }
 
     fn steady(&self, report: &mut SolveReport, states: &FixedDelayStates) -> Result<(), AnswerError> {

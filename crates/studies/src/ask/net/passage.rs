@@ -6,6 +6,7 @@ use crate::ask::net::json::Word;
 use crate::ask::net::points::{CdfPoint, QUANTILES, QuantilePoint};
 use crate::solve::{
     CompletionTime, FixedDelayError, FixedDelayPassage, GridError, Passage, PassageError, PassageMoments,
+    TransientError,
 };
 
 /// The time to a goal.
@@ -42,7 +43,7 @@ pub struct PassageSection {
     pub cdf_method: Option<Word>,
     /// Width of a step of the grid of times \[s\]; only if the method has one.
     pub grid_step_s: Option<f64>,
-    /// Reason why there are moments, but no quantiles and probabilities.
+    /// Reason why quantiles or probabilities are missing.
     pub no_distribution: Option<String>,
 }
 
@@ -58,6 +59,12 @@ trait Distribution {
     const ROUNDING: f64;
     fn point(&mut self, time_s: f64) -> Result<CdfPoint, Self::Error>;
     fn quantile(&mut self, p: f64) -> Result<f64, Self::Error>;
+    /// Checks that quantiles that nobody requested are cheap; `quantile_s` is a lower bound of the largest one.
+    fn check(&mut self, quantile_s: f64) -> Result<(), Self::Error>;
+    /// Lower bounds of the quantiles of the runs that reach the goal are checked with this time.
+    fn cheap_until(&self) -> f64;
+    /// Returns true if a limit of time or work caused the error, so that the other results stand.
+    fn is_limit(error: &Self::Error) -> bool;
 }
 
 impl Distribution for Passage<'_> {
@@ -72,7 +79,22 @@ impl Distribution for Passage<'_> {
     fn quantile(&mut self, p: f64) -> Result<f64, PassageError> {
         Passage::quantile(self, p)
     }
+
+    fn check(&mut self, quantile_s: f64) -> Result<(), PassageError> {
+        Passage::check(self, quantile_s)
+    }
+
+    fn cheap_until(&self) -> f64 {
+        self.longest()
+    }
+
+    fn is_limit(error: &PassageError) -> bool {
+        matches!(error, PassageError::TooManyJumps { .. } | PassageError::Stopped { .. })
+    }
 }
+
+/// Maximum number of multiplications for quantiles that nobody requested: about a second.
+const QUICK_WORK: f64 = 2e8;
 
 /// A distribution, and the probability of ever reaching the goal.
 struct FixedDelayTime<'t, 'w>(&'t mut FixedDelayPassage<'w>, f64);
@@ -90,14 +112,33 @@ impl Distribution for FixedDelayTime<'_, '_> {
     fn quantile(&mut self, p: f64) -> Result<f64, FixedDelayError> {
         self.0.quantile(p, self.1)
     }
+
+    fn check(&mut self, quantile_s: f64) -> Result<(), FixedDelayError> {
+        self.0.allow(QUICK_WORK);
+        self.0.check(quantile_s)
+    }
+
+    fn cheap_until(&self) -> f64 {
+        self.0.longest(QUICK_WORK)
+    }
+
+    fn is_limit(error: &FixedDelayError) -> bool {
+        use FixedDelayError as E;
+        let is_stop = matches!(error, E::Transient(TransientError::Stopped { .. }));
+        is_stop
+            || matches!(
+                error,
+                E::TooMuchWork { .. } | E::TooManyFirings { .. } | E::TooLong { .. } | E::NoQuantile { .. }
+            )
+    }
 }
 
-/// Returns the time to a goal: probability, moments, quantiles, and the distribution function at `times` \[s\]. If
-/// the rates differ too much for the distribution, only the moments are computed.
+/// Returns the time to a goal: probability, moments, the distribution function at `times` \[s\], and quantiles. If a limit
+/// of time or work ends the distribution, the section has the earlier results and the reason.
 ///
 /// # Errors
 ///
-/// As [`Passage::cdf`] and [`Passage::moments_if_reached`], but for too many jumps.
+/// As [`Passage::cdf`] and [`Passage::moments_if_reached`], but for limits of the distribution.
 pub fn passage_section(
     goal: &str,
     states: usize,
@@ -107,21 +148,19 @@ pub fn passage_section(
     let probability = passage.probability();
     let moments = if probability > 0.0 { Some(passage.moments_if_reached()?) } else { None };
     let mut section = of_moments(goal, states, probability, moments);
-    match distribution(&mut section, passage, times) {
-        Err(error @ PassageError::TooManyJumps { .. }) => section.no_distribution = Some(error.to_string()),
-        other => other?,
-    }
+    points(&mut section, passage, times)?;
+    quantiles(&mut section, passage)?;
     section.cdf_error = passage.error();
-    section.cdf_method = section.no_distribution.is_none().then(|| passage.distribution_method().into());
+    section.cdf_method = section.has_distribution().then(|| passage.distribution_method().into());
     Ok(section)
 }
 
-/// Returns the time to a goal of a net with fixed delays, like [`passage_section`]. `probability` and `moments` are from
+/// Returns the time to a goal of a net with fixed delays, without quantiles. `probability` and `moments` are from
 /// [`FixedDelayStates::moments`](crate::solve::FixedDelayStates::moments).
 ///
 /// # Errors
 ///
-/// The errors of [`FixedDelayPassage::cdf`] and [`FixedDelayPassage::quantile`], except too much work and a missing quantile.
+/// The errors of [`FixedDelayPassage::cdf`], except limits.
 pub(super) fn fixed_delay_section(
     goal: &str,
     states: usize,
@@ -130,16 +169,31 @@ pub(super) fn fixed_delay_section(
     times: &[f64],
 ) -> Result<PassageSection, FixedDelayError> {
     let mut section = of_moments(goal, states, probability, moments);
-    match distribution(&mut section, &mut FixedDelayTime(passage, probability), times) {
-        Err(error @ (FixedDelayError::TooMuchWork { .. } | FixedDelayError::NoQuantile { .. })) => {
-            section.no_distribution = Some(error.to_string())
-        }
-        other => other?,
-    }
-    section.cdf_error = passage.error();
-    section.cdf_method = section.no_distribution.is_none().then(|| "uniformisation with fixed delays".into());
+    points(&mut section, &mut FixedDelayTime(passage, probability), times)?;
     section.grid_step_s = Some(passage.grid().step);
     Ok(section)
+}
+
+/// Adds quantiles to the time to a goal of a net with fixed delays.
+///
+/// # Errors
+///
+/// The errors of [`FixedDelayPassage::quantile`], except limits and a missing quantile.
+pub(super) fn fixed_delay_quantiles(
+    section: &mut PassageSection,
+    passage: &mut FixedDelayPassage<'_>,
+) -> Result<(), FixedDelayError> {
+    let probability = section.probability;
+    quantiles(section, &mut FixedDelayTime(passage, probability))?;
+    section.cdf_error = passage.error();
+    section.cdf_method = section.has_distribution().then(|| "uniformisation with fixed delays".into());
+    Ok(())
+}
+
+impl PassageSection {
+    fn has_distribution(&self) -> bool {
+        self.no_distribution.is_none() || !self.cdf.is_empty() || !self.quantiles.is_empty()
+    }
 }
 
 /// Returns a section without a distribution.
@@ -163,21 +217,58 @@ fn of_moments(goal: &str, states: usize, probability: f64, moments: Option<Passa
     }
 }
 
-fn distribution<D: Distribution>(section: &mut PassageSection, time: &mut D, times: &[f64]) -> Result<(), D::Error> {
+/// Adds the reason to the section if a limit caused an error.
+fn unless_limited<D: Distribution>(section: &mut PassageSection, result: Result<(), D::Error>) -> Result<(), D::Error>
+where
+    D::Error: std::fmt::Display,
+{
+    match result {
+        Err(error) if D::is_limit(&error) => section.no_distribution = Some(error.to_string()),
+        other => other?,
+    }
+    Ok(())
+}
+
+/// Adds the distribution function at the requested times.
+fn points<D: Distribution>(section: &mut PassageSection, time: &mut D, times: &[f64]) -> Result<(), D::Error>
+where
+    D::Error: std::fmt::Display,
+{
+    let cdf = &mut section.cdf;
+    let result = times.iter().try_for_each(|&time_s| time.point(time_s).map(|point| cdf.push(point)));
+    unless_limited::<D>(section, result)
+}
+
+/// Adds quantiles and the curve, unless a limit ended the points.
+fn quantiles<D: Distribution>(section: &mut PassageSection, time: &mut D) -> Result<(), D::Error>
+where
+    D::Error: std::fmt::Display,
+{
     let probability = section.probability;
-    section.cdf = times.iter().map(|&time_s| time.point(time_s)).collect::<Result<_, D::Error>>()?;
-    if probability == 0.0 {
+    if probability == 0.0 || section.no_distribution.is_some() {
         return Ok(());
     }
-    for p in QUANTILES.into_iter().filter(|&p| p < probability - D::ROUNDING) {
-        section.quantiles.push(QuantilePoint::exact(p, time.quantile(p)?));
-    }
-    for p in QUANTILES.into_iter().filter(|_| probability < 1.0) {
-        section.quantiles_if_reached.push(QuantilePoint::exact(p, time.quantile(p * probability)?));
-    }
-    let ends = [time.quantile(DRAWN[0] * probability)?, time.quantile(DRAWN[1] * probability)?];
-    section.curve = line(ends, |time_s| time.point(time_s))?;
-    Ok(())
+    let result = largest_quantile(section, time.cheap_until()).map_or(Ok(()), |time_s| time.check(time_s));
+    let result = result.and_then(|()| {
+        for p in QUANTILES.into_iter().filter(|&p| p < probability - D::ROUNDING) {
+            section.quantiles.push(QuantilePoint::exact(p, time.quantile(p)?));
+        }
+        for p in QUANTILES.into_iter().filter(|_| probability < 1.0) {
+            section.quantiles_if_reached.push(QuantilePoint::exact(p, time.quantile(p * probability)?));
+        }
+        let ends = [time.quantile(DRAWN[0] * probability)?, time.quantile(DRAWN[1] * probability)?];
+        section.curve = line(ends, |time_s| time.point(time_s))?;
+        Ok(())
+    });
+    unless_limited::<D>(section, result)
+}
+
+/// Returns the mean if the largest quantile of the runs that reach the goal is certainly beyond `limit` \[s\], by the
+/// inequality of Paley and Zygmund: `P(T > θ E[T]) ≥ (1 − θ)² E[T]² / E[T²]`.
+fn largest_quantile(section: &PassageSection, limit: f64) -> Option<f64> {
+    let (mean, sd) = (section.mean_s?, section.sd_s?);
+    let share = (1.0 - limit / mean).max(0.0).powi(2) / (1.0 + (sd / mean).powi(2));
+    (share > 1.0 - DRAWN[1]).then_some(mean)
 }
 
 /// Returns the time at which a schedule is complete, with the distribution function at `times` \[s\]; all numbers except the

@@ -1,6 +1,6 @@
 //! The solution of a net from all its states.
 
-use crate::answer::{AnswerError, CountedStates, ResponseTime, UNFOLDED_STATES, can_stop, request};
+use crate::answer::{AnswerError, CountedStates, ResponseTime, UNFOLDED_STATES, request};
 use crate::ask::net::names::Subject;
 use crate::ask::net::numbers::{
     AverageSection, NumberRow, RewardRow, WithinSection, average_section, steady_section, time_section,
@@ -134,20 +134,23 @@ impl Numbers<'_> {
     fn fill(&self, report: &mut SolveReport, verdicts: &Verdicts) -> Result<(), AnswerError> {
         let question = self.solving.question;
         let dead_end = verdicts.recurrent.len() == self.space.dead().len();
-        if let Some(from) = &question.from {
-            self.response(report, from)?;
-        } else if question.goal.code().is_some() || request::is_until(question) {
-            self.until(report)?;
-        } else if question.goal == Goal::Dead || (dead_end && !question.steady) {
-            self.passage(report, self.chain, &self.space.marked(self.space.dead()))?;
-        }
-        if question.steady && !self.space.dead().is_empty() {
-            return Err(can_stop(self.space, self.program));
-        }
-        if question.steady || (report.passage.is_none() && report.within.is_none() && question.at.is_empty()) {
+        let is_until = question.goal.code().is_some() || request::is_until(question);
+        let is_dead = question.goal == Goal::Dead || (dead_end && !question.steady);
+        let has_time = question.from.is_some() || is_until || is_dead;
+        if question.steady || (!has_time && question.at.is_empty()) {
             self.steady(report)?;
         }
-        self.times(report)
+        // a walk to the last quantile of a time may take long, so it is last
+        self.times(report)?;
+        if let Some(from) = &question.from {
+            self.response(report, from)
+        } else if is_until {
+            self.until(report)
+        } else if is_dead {
+            self.passage(report, self.chain, &self.space.marked(self.space.dead()))
+        } else {
+            Ok(())
+        }
     }
 
     /// Computes the time from one set of markings to another in the long run.
