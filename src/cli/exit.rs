@@ -91,7 +91,7 @@ const CODES: [Row; 10] = [
         cases: "Examples: an engine that cannot run the net, a net that does not stop, no formula for the job time, no \
                 steady state, a `--max-time` that ends before the net is compiled, logs of system calls without \
                 waiting times. `net solve` stops at an unbounded net or at a limit (partial results are printed). \
-                the time left is asked for without an earlier run before a task has finished, or between two jobs. The plan of a \
+                A run in progress has no finished task yet, or is between two jobs, and no earlier run is given. The plan of a \
                 `sweep --resume` has changed, or shards or parts do not belong together.",
     },
     Row {

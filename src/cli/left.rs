@@ -24,10 +24,10 @@ use crate::cli::output::Terminal;
 use crate::cli::plan::PlanText;
 use crate::cli::watch::catch_interrupt;
 
-/// Probability of the prediction interval, unless another one is asked for.
+/// Default probability of the prediction interval.
 pub(crate) const LEVEL: f64 = 0.9;
 
-/// What is asked about a running application.
+/// A question about a running application.
 pub(crate) struct TimeLeft {
     /// The plan that was fitted to other runs.
     pub(crate) plan: Option<StagePlan>,

@@ -28,7 +28,7 @@ use crate::cli::watch::catch_interrupt;
 /// A gain below this share of the job's time is not worth a word.
 const WORTH: f64 = 0.01;
 
-/// What a file is, and the commands about it: the words after `tailspn`, and what they give.
+/// A sentence about a file, and the commands for it: the words after `tailspn`, and what they give.
 struct Shown {
     text: String,
     next: Vec<(String, &'static str)>,

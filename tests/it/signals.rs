@@ -115,19 +115,19 @@ fn commands(folder: &Path) -> Vec<Vec<String>> {
     let far = shared("data/regressions");
     let far = far.map(|folder| format!("whatif {} --json", folder.join("far-launch-time.spark.gz").display()));
     let lines = [
-        "simulate models/textbook/kanban.xml --horizon 1e9 --reps 4 --json".to_owned(),
-        "simulate models/textbook/mm1k.xml --horizon 1e4 --tokens --reps 1e12 --json".to_owned(),
-        "simulate models/textbook/mm1k.xml --until #(queue)>=8 --reps 1e12 --json".to_owned(),
-        "simulate models/textbook/mm1k.xml --steady --tokens --steady-firings 1e12 --json".to_owned(),
-        format!("simulate {queues} --method exact --steady --tokens --json"),
-        format!("solve {queues} --steady --json"),
-        format!("solve {queues} --at 50000 --json"),
-        format!("solve {queues} --until #(q)=0 --json"),
-        format!("solve {many} --json"),
-        format!("solve {many} --untimed --json"),
-        format!("query {queues} S=?[#(p)>3] --json"),
-        format!("query {queues} P=?[F<=50000#(q)=0] --json"),
-        format!("rare {queues} --until #(q)>=499 --avoid #(q)=0 --effort 16000000 --json"),
+        "net simulate models/textbook/kanban.xml --horizon 1e9 --reps 4 --json".to_owned(),
+        "net simulate models/textbook/mm1k.xml --horizon 1e4 --tokens --reps 1e12 --json".to_owned(),
+        "net simulate models/textbook/mm1k.xml --until #(queue)>=8 --reps 1e12 --json".to_owned(),
+        "net simulate models/textbook/mm1k.xml --steady --tokens --steady-firings 1e12 --json".to_owned(),
+        format!("net simulate {queues} --method exact --steady --tokens --json"),
+        format!("net solve {queues} --steady --json"),
+        format!("net solve {queues} --at 50000 --json"),
+        format!("net solve {queues} --until #(q)=0 --json"),
+        format!("net solve {many} --json"),
+        format!("net solve {many} --untimed --json"),
+        format!("net query {queues} S=?[#(p)>3] --json"),
+        format!("net query {queues} P=?[F<=50000#(q)=0] --json"),
+        format!("net rare {queues} --until #(q)>=499 --avoid #(q)=0 --effort 16000000 --json"),
         "estimate --reps 1e12 --json".to_owned(),
         format!("estimate {stages} --reps 1e12 --json"),
         format!("estimate {stages} --speculation spark4 --reps 1e12 --json"),
@@ -141,7 +141,7 @@ fn commands(folder: &Path) -> Vec<Vec<String>> {
         format!("sensitivity {sweep} --method each --reps 1e8 --json"),
         format!("sensitivity {sweep} --method morris --reps 1e8 --json"),
         format!("sensitivity {sweep} --method sobol --reps 1e8 --json"),
-        format!("spn-gc --maps 1000000 -o {}", folder.join("large.xml").display()),
+        format!("net spn-gc --maps 1000000 -o {}", folder.join("large.xml").display()),
     ];
     lines.into_iter().chain(far).map(|line| line.split(' ').map(str::to_owned).collect()).collect()
 }

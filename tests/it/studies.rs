@@ -42,7 +42,8 @@ fn folder(files: &[(&str, &str)]) -> (TempDir, PathBuf) {
 }
 
 fn json(command: &str, plan: &Path, more: &[&str]) -> Value {
-    let all = [&[command, plan.to_str().unwrap(), "--json", "-q"], more].concat();
+    let words: Vec<&str> = command.split(' ').collect();
+    let all = [&words[..], &[plan.to_str().unwrap(), "--json", "-q"], more].concat();
     serde_json::from_str(&data(&all)).unwrap()
 }
 
@@ -187,7 +188,7 @@ fn an_exact_answer_is_offered_and_gives_the_numbers_of_the_command() {
     let time = answer.time.unwrap();
     assert!(matches!(time, ExactTime::States { .. }));
     assert!((time.mean().unwrap() - 157.0 / 36.0).abs() < 1e-12);
-    let told = json("simulate", Path::new(file), &["--method", "exact"]);
+    let told = json("net simulate", Path::new(file), &["--method", "exact"]);
     let p50 = &told["passage_time"]["quantiles"][0];
     assert_eq!(p50["value"].as_f64(), Some(time.quantile(0.5).unwrap()), "{p50}");
     let averages = Question { tokens: true, goal: Goal::Dead, ..Question::default() };

@@ -70,7 +70,7 @@ def references(folder, model, entry, values):
 
 
 def solve(binary, file, values, options, seconds):
-    command = [binary, "solve", str(file), "--json", "--quiet"]
+    command = [binary, "net", "solve", str(file), "--json", "--quiet"]
     for name, value in values.items():
         command += ["--param", f"{name}={value}"]
     started = time.monotonic()

@@ -42,14 +42,14 @@ def storm(path, questions):
 
 def compare(tool, net, folder):
     """How many numbers were compared, or why none."""
-    solved = run(tool, "solve", net, "--json", "--steady", "--no-fold", "--max-states", MOST_STATES)
+    solved = run(tool, "net", "solve", net, "--json", "--steady", "--no-fold", "--max-states", MOST_STATES)
     if solved.returncode != 0:
         return 0, solved.stderr.strip().splitlines()[-1] if solved.stderr.strip() else "not solved"
     found = json.loads(solved.stdout)
     found = found.get("result", found)
     places = [row["name"] for row in found["steady"]["tokens"]]
     measures = [arg for i, place in enumerate(places[:MOST_PLACES]) for arg in ("--measure", f"m{i}=#({place}) >= 1")]
-    solved = run(tool, "solve", net, "--json", "--steady", "--at", "1", "--no-fold", *measures)
+    solved = run(tool, "net", "solve", net, "--json", "--steady", "--at", "1", "--no-fold", *measures)
     if solved.returncode != 0:
         return 0, solved.stderr.strip()
     found = json.loads(solved.stdout)
@@ -59,7 +59,7 @@ def compare(tool, net, folder):
     reason = "not exported"
     for format in ("jani", "prism"):
         path = folder / f"net.{format}"
-        written = run(tool, "convert", net, path, "--force")
+        written = run(tool, "net", "convert", net, path, "--force")
         if written.returncode != 0:
             reason = written.stderr.strip()
             continue

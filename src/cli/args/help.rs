@@ -3,7 +3,7 @@
 use clap::Command;
 
 /// The end of the short help.
-pub(crate) const MORE: &str = "`tailspn COMMAND --help` shows the options and examples of a command.";
+pub(crate) const MORE: &str = "`tailspn FILE...` shows what files are, and what to ask. `tailspn COMMAND --help` shows the options and examples of a command.";
 
 /// Maximum width of a help text in columns.
 const MOST_COLUMNS: usize = 100;
@@ -162,7 +162,7 @@ mod tests {
             format!("| {} | {} |\n", linked(path), about.replace("\n\n", ". "))
         };
         let head = "| command | what it does |\n|---|---|\n";
-        let mut page = format!("{head}");
+        let mut page = head.to_owned();
         page.extend(command.get_subcommands().map(|found| row(found.get_name(), found)));
         for found in command.get_subcommands().filter(|found| found.has_subcommands()) {
             let name = found.get_name();

@@ -6,6 +6,7 @@ mod command;
 #[cfg(feature = "gpu")]
 mod devices;
 mod fit;
+mod global;
 mod help;
 mod jobs;
 mod knobs;
@@ -33,6 +34,7 @@ pub(crate) use choices::{
 #[cfg(feature = "gpu")]
 pub(crate) use devices::{BenchArgs, DevicesArgs};
 pub(crate) use fit::{FitArgs, FittedArgs};
+pub(crate) use global::{ColorChoice, Global};
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, WhatIfArgs};
 pub(crate) use knobs::{OptimizeArgs, SensitivityArgs};
 pub(crate) use nets::{CheckArgs, ConvertArgs, LayoutChoice, OutFormat};
@@ -71,27 +73,6 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Terminal")]
-pub(crate) struct Global {
-    /// Print results and errors only: no warnings, notes or progress
-    #[arg(short, long, global = true)]
-    pub(crate) quiet: bool,
-    /// When to use colours
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
-    pub(crate) color: ColorChoice,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum ColorChoice {
-    /// On a terminal, unless NO_COLOR is set
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
-}
-
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Estimate the time of a job, from its logs or its plan
@@ -101,11 +82,22 @@ pub(crate) enum Command {
     /// tail of the job time with intervals, the exact distribution if there is one, the parts of the job time, and the
     /// changes of the plan that save most.
     Estimate(Box<EstimateArgs>),
+    /// Explain a run, or the difference of two
+    ///
+    /// Reads logs of Spark 1.x to 4.x, Hadoop and Rumen, and cluster traces of Google and Alibaba, with samples of the
+    /// nodes. Shows where the time went, which tasks were slow, their causes with evidence and remedy, and what the job
+    /// would have saved. With two logs, results or plans, shows what changed, with a significance test.
+    Why(Box<WhyArgs>),
     /// Compare straggler policies: time, energy, waste and copies
     ///
     /// Each policy is compared with a run without copies that uses the same random numbers. For a log, the policies are
     /// compared on a replay of the recorded job.
     Whatif(WhatIfArgs),
+    /// Follow a running job: time left, stragglers
+    ///
+    /// Reads the growing event log of a Spark application, and predicts its end whenever the log has grown. Or reads
+    /// progress reports of tasks, and flags stragglers while they run, as text or JSON lines.
+    Watch(Box<WatchArgs>),
     /// Run many configurations of a job or a net
     ///
     /// Shows how the time depends on each setting of a job or each rate of a net, and which setting matters most. A
@@ -128,26 +120,15 @@ pub(crate) enum Command {
     /// whole runs. The plan of a Hadoop job comes from the history of test jobs and their `*_conf.xml`. Values that the
     /// logs could not show are listed.
     Fit(FitArgs),
-    /// Explain a run, or the difference of two
-    ///
-    /// Reads logs of Spark 1.x to 4.x, Hadoop and Rumen, and cluster traces of Google and Alibaba, with samples of the
-    /// nodes. Shows where the time went, which tasks were slow, their causes with evidence and remedy, and what the job
-    /// would have saved. With two logs, results or plans, shows what changed, with a significance test.
-    Why(Box<WhyArgs>),
-    /// Follow a running job: time left, stragglers
-    ///
-    /// Reads the growing event log of a Spark application, and predicts its end whenever the log has grown. Or reads
-    /// progress reports of tasks, and flags stragglers while they run, as text or JSON lines.
-    Watch(Box<WatchArgs>),
+    /// Check, draw, simulate, solve or query a Petri net
+    #[command(subcommand)]
+    Net(NetCommand),
     /// Serve a local web page of a net, a planned job or a log
     ///
     /// Of a net, play the token game. Of a plan, change size, cluster and deadline, and see the new time immediately.
     /// Of a log, see the timeline, the causes of slow tasks, and estimates at other sizes.
     #[cfg(feature = "serve")]
     Serve(ServeArgs),
-    /// Check, draw, simulate, solve or query a Petri net
-    #[command(subcommand)]
-    Net(NetCommand),
     /// Set up the shell, merge shards, list GPUs and detectors
     #[command(subcommand)]
     Tool(ToolCommand),

@@ -18,7 +18,8 @@ Examples:
     tailspn net query net.xml 'P=? [ #(queue) < 5 U<=10 #(done) >= 1 ]'
 
     # a verdict, and a probability in the long run
-    tailspn net query net.xml 'P>=0.9 [ F<=60 #(done) = 3 ]' 'S=? [ #(queue) = 5 ]'
+    tailspn net query net.xml 'P>=0.9 [ F<=60 #(done) = 3 ]' \\
+        'S=? [ #(queue) = 5 ]'
 
     # rewards: at a time, until a time, in all
     tailspn net query net.xml 'R{#(queue)}=? [ I=10 ]' \\

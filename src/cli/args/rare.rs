@@ -20,8 +20,8 @@ Examples:
     tailspn net rare job.xml --beyond 100
 
     # with an importance function of your own
-    tailspn net rare net.xml --until '#(queue) >= 8 && #(failed) >= 2' --within 60 \\
-        --importance 'min(#(queue), 4 * #(failed))'
+    tailspn net rare net.xml --until '#(queue) >= 8 && #(failed) >= 2' \\
+        --within 60 --importance 'min(#(queue), 4 * #(failed))'
 
     # another value of a rate; less precise in less time; as JSON
     tailspn net rare net.xml --until '#(queue) >= 12' --within 60 \\

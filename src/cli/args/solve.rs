@@ -17,7 +17,8 @@ Examples:
     tailspn net solve net.xml
 
     # the distribution of the time to a goal, also as a picture
-    tailspn net solve net.xml --until '#(done) >= 3' --at 10,20 --plot-cdf time.svg
+    tailspn net solve net.xml --until '#(done) >= 3' --at 10,20 \\
+        --plot-cdf time.svg
 
     # the probability of a goal between two times, before something else
     tailspn net solve net.xml --until '#(done) >= 3' --within 5..10 \\

@@ -218,7 +218,7 @@ pub use trace_rows::{
     AmountRow, ApplicationRow, BoundsRow, CopiesRow, GpuRow, LaneRow, NodeRow, OutcomeRow, StageRow, StragglerRow,
     TimelineRow, TraceJobRow, TraceReport, WarningRow,
 };
-pub use trace_timeline::{trace_pictures, trace_svg};
+pub use trace_timeline::trace_svg;
 pub use whatif::{
     ChangeRow, DetectorRow, DetectorsReport, MetricRow, NetRow, PolicyRow, TailRow, WhatIfReport, detectors_report,
     what_if_report,

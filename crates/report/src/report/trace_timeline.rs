@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use crate::document::Report as _;
 use crate::report::drawing::{Picture, PlotError};
 use crate::report::number::count;
 use crate::report::timeline_svg::{Bar, Kind, Scene, WITH_TEXT};
-use crate::report::trace_rows::{LaneRow, TimelineRow, TraceReport};
+use crate::report::trace_rows::{LaneRow, TimelineRow};
 use crate::trace::analysis::{CopyFate, Usual, copies, most_at_once, stragglers};
 use crate::trace::{Attempt, Executor, JobTrace};
 
@@ -84,19 +83,6 @@ struct Drawn {
 pub fn trace_svg(trace: &JobTrace, usual: &Usual) -> String {
     let of_attempts = classes(trace, usual).into_iter().map(|class| class as usize).collect();
     painted_svg(trace, &Paint { kinds: Class::ALL.map(Class::kind).into(), of_attempts, notes: BTreeMap::new() })
-}
-
-/// Returns the pictures of the report on a trace. The timeline has a text for each attempt; the timeline of the page has none.
-///
-/// # Errors
-///
-/// [`PlotError`], which no report of this crate causes.
-pub fn trace_pictures(report: &TraceReport, trace: &JobTrace, usual: &Usual) -> Result<Vec<Picture>, PlotError> {
-    let mut all = report.document().pictures()?;
-    let svg = trace_svg(trace, usual);
-    all.retain(|picture| picture.name != "timeline");
-    all.push(Picture { name: "timeline".into(), wide: svg.clone(), narrow: svg });
-    Ok(all)
 }
 
 /// Returns the picture with colours of the caller's choice.

@@ -55,15 +55,10 @@ pub(super) fn translate(text: &str) -> Result<String, String> {
                 at += usize::from(next == Some(Token::Symbol(":")));
                 ""
             }
-            Token::Symbol(":") => ",",
             Token::Symbol(";") => match next {
                 None => &")".repeat(std::mem::take(&mut conditions)),
                 Some(_) => ",",
             },
-            Token::Word("True") => "1",
-            Token::Word("False") => "0",
-            Token::Word("and") => "&&",
-            Token::Word("or") => "||",
             Token::Word("not") | Token::Symbol("!") if next == Some(Token::Symbol("(")) => {
                 negated.push(open);
                 "(!"
@@ -79,19 +74,31 @@ pub(super) fn translate(text: &str) -> Result<String, String> {
             Token::Word("not") | Token::Symbol("!") => {
                 return Err(format!("put the operand of `!` in `{text}` in brackets"));
             }
-            Token::Symbol("<>") => "!=",
-            Token::Symbol("[") => "(",
-            Token::Symbol("]") => ")",
             Token::Symbol(symbol @ ("->" | "++" | "--" | ".." | "{" | "}" | "@" | "^" | "\"")) => {
                 return Err(format!("`{symbol}` in `{text}` has no meaning here"));
             }
-            Token::Word(word) | Token::Number(word) | Token::Symbol(word) => word,
+            Token::Word(word) | Token::Number(word) | Token::Symbol(word) => translated(word),
         };
         out.push_str(piece);
         out.push(' ');
     }
     out.push_str(&")".repeat(conditions));
     Ok(out)
+}
+
+/// Returns a word or a symbol in our language.
+fn translated(word: &str) -> &str {
+    match word {
+        ":" => ",",
+        "True" => "1",
+        "False" => "0",
+        "and" => "&&",
+        "or" => "||",
+        "<>" => "!=",
+        "[" => "(",
+        "]" => ")",
+        other => other,
+    }
 }
 
 fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
@@ -167,7 +174,7 @@ mod tests {
             words("when [#p = 1 and #q <> 2] : 1; when [#p = 2] : 2; ever : 0.5;"),
             "if( ( #(p) = 1 && #(q) != 2 ) , 1 , if( ( #(p) = 2 ) , 2 , 0.5 ))"
         );
-        assert_eq!(words("If[True, 1, !(#p > 0)]"), "If ( 1 , 1 , ! ( #(p) > 0 ) )");
+        assert_eq!(words("If[True, 1, !(#p > 0)]"), "If ( 1 , 1 , (! ( #(p) > 0 )) )");
         for refused in ["<x++>", "!#p > 2", "#", "a -> b", "\"file\""] {
             assert!(translate(refused).is_err(), "{refused}");
         }

@@ -12,22 +12,13 @@
 use crate::formats::pipe::collect::Collector;
 use crate::formats::pipe::notes::Notes;
 use crate::formats::pipe::problem::{Fault, Oddity};
-use crate::formats::pipe::raw::Stochastic;
+use crate::formats::pipe::raw::{ProcessWriter, Stochastic};
 use crate::formats::pipe::xml::{Element, Text};
 use crate::net::{Delay, Expr, Law, Memory, Servers, Timing};
 
 /// Message about distributions of pm4py that are not read.
 const READABLE: &str = "distributions other than IMMEDIATE, EXPONENTIAL (rate), DETERMINISTIC (delay), UNIFORM (low;width), \
                         LOGNORMAL (shape;0;scale) and GAMMA (stages;0;scale)";
-
-/// The tool that wrote the distributions of a file, as far as the file says.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct ProcessWriter {
-    /// True for ProM, false for pm4py; none if the file does not say.
-    version: Option<bool>,
-    /// Seconds per unit of time of ProM; none if the file does not say.
-    unit: Option<f64>,
-}
 
 impl ProcessWriter {
     /// The delay with these parameters; none if it cannot be read.

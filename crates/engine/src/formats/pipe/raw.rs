@@ -6,9 +6,17 @@ use std::ops::Range;
 
 use crate::formats::pipe::dialect::Traces;
 use crate::formats::pipe::instructions::Instructions;
-use crate::formats::pipe::process::ProcessWriter;
 use crate::formats::pipe::xml::Text;
 use crate::net::{Annotation, PathPoint, Point, StateGroup, TokenClass};
+
+/// The tool that wrote the distributions of a file, as far as the file says.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct ProcessWriter {
+    /// True for ProM, false for pm4py; none if the file does not say.
+    pub(super) version: Option<bool>,
+    /// Seconds per unit of time of ProM; none if the file does not say.
+    pub(super) unit: Option<f64>,
+}
 
 /// Common parts of places and transitions.
 #[derive(Debug)]

@@ -334,7 +334,7 @@ mod tests {
     }
 
     /// A clock of 1 s that sets a counter back to 0; the counter grows at rate λ up to K. The share of time at K is
-    /// `∫₀¹ P(Poisson(λt) ≥ K) dt = Σ_{j > K} P(Poisson(λ) ≥ j) / λ`. Seen to fail with an absolute error of 1e-12.
+    /// `∫₀¹ P(Poisson(λt) ≥ K) dt = Σ_{j > K} P(Poisson(λ) ≥ j) / λ`.
     #[test]
     fn small_probabilities_of_the_long_run_are_right_too() {
         let (k, rate) = (9_usize, 1e-4_f64);
