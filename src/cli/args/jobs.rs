@@ -94,7 +94,8 @@ Examples:
         --max-attempts 1000000
     tailspn estimate history.txt --job job_160000000000_0007
 
-    # the time left of a running application, from what earlier runs took
+    # the time left of a running application, from what earlier runs took (with
+    # 90% intervals)
     tailspn estimate app.inprogress small.gz --deadline 5m
 
     # half of the replications; `tailspn tool merge` puts the halves together

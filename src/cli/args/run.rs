@@ -134,7 +134,7 @@ pub(crate) struct RunArgs {
     /// Wall time after which the run ends with the results so far, such as 30s or 5m
     #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time)]
     pub(crate) max_time: Option<Duration>,
-    /// Confidence level of all intervals [default: 0.95; of the time left of a running job, 0.9]
+    /// Confidence level of all intervals [default: 0.95]
     #[arg(long, value_name = "LEVEL", allow_hyphen_values = true, value_parser = values::share)]
     pub(crate) level: Option<f64>,
 }

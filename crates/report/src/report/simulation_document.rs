@@ -286,6 +286,10 @@ fn different_ends(report: &SteadyReport) -> Vec<String> {
 fn rare(report: &SteadyReport) -> Vec<String> {
     /// Maximum number of transitions that are listed by name.
     const MOST: usize = 10;
+    // a dead marking is the end, however long the runs are
+    if report.dead_runs == report.runs {
+        return Vec::new();
+    }
     let rare = &report.rare_transitions;
     let mut remarks: Vec<String> = rare
         .iter()
