@@ -342,7 +342,15 @@ pub(crate) fn share(
     used: &mut (f64, f64),
 ) -> (f64, f64) {
     if ends {
-        return ((1.0 - used.0).max(0.0), (time - used.1).max(0.0));
+        // within the window, sums of positive terms keep the relative accuracy of small probabilities
+        return match n.checked_sub(window.first) {
+            Some(i) => {
+                let later = above.get(i..).unwrap_or_default();
+                let stay = later.iter().rev().sum::<f64>() / rate;
+                (window.weight(n) + later.first().copied().unwrap_or(0.0), if rate > 0.0 { stay } else { time })
+            }
+            None => ((1.0 - used.0).max(0.0), (time - used.1).max(0.0)),
+        };
     }
     let more = match n.checked_sub(window.first) {
         None => 1.0,
