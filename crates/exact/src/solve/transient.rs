@@ -342,14 +342,16 @@ pub(crate) fn share(
     used: &mut (f64, f64),
 ) -> (f64, f64) {
     if ends {
-        // within the window, sums of positive terms keep the relative accuracy of small probabilities
-        return match n.checked_sub(window.first) {
-            Some(i) => {
-                let later = above.get(i..).unwrap_or_default();
+        let (rest, time_left) = (1.0 - used.0, time - used.1);
+        // a difference has few digits where little is left; a sum of positive terms keeps them
+        let later = n.checked_sub(window.first).map(|i| above.get(i..).unwrap_or_default());
+        return match later {
+            Some(later) if rest < 0.5 || time_left < 0.5 * time => {
+                let sum = window.weight(n) + later.first().copied().unwrap_or(0.0);
                 let stay = later.iter().rev().sum::<f64>() / rate;
-                (window.weight(n) + later.first().copied().unwrap_or(0.0), if rate > 0.0 { stay } else { time })
+                (if rest < 0.5 { sum } else { rest }, if time_left < 0.5 * time { stay } else { time_left })
             }
-            None => ((1.0 - used.0).max(0.0), (time - used.1).max(0.0)),
+            _ => (rest.max(0.0), time_left.max(0.0)),
         };
     }
     let more = match n.checked_sub(window.first) {
