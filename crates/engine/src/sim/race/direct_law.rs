@@ -21,7 +21,7 @@
 //! The mean of `time` is `1/(W 2^-k)` seconds minus half a tick, up to relative errors of 2^-31 from `m` and, for `W ≥ 2^32`,
 //! 2^-31 from `N`. The error of a transition's probability is at most 2^-32 plus the error of rounding to units.
 
-use crate::compile::{Firing, Program, times_power_of_two};
+use crate::compile::{Firing, Program};
 use crate::net::Servers;
 use crate::sim::clock::{Clock, NEVER};
 
@@ -144,7 +144,7 @@ impl DirectLaw {
     /// Units of a rate [1/s] that is finite and not negative; at most 2^64 - 1.
     #[inline]
     pub fn units(self, rate: f64) -> u64 {
-        if rate > 0.0 { (times_power_of_two(rate, self.exponent).round() as u64).max(1) } else { 0 }
+        if rate > 0.0 { ((rate * f64::from(self.exponent).exp2()).round() as u64).max(1) } else { 0 }
     }
 
     /// Ticks to the next firing for the unit variate `e`; `total` is not 0 and below 2^63.

@@ -43,7 +43,7 @@ fn units_of_rates_equal_the_cpu_bit_for_bit() {
         f64::NAN,
         -1.0,
     ] {
-        operands.extend((-1000..=1000).map(|exponent| [rate.to_bits(), word(exponent)]));
+        operands.extend((-1100..1100).map(|exponent| [rate.to_bits(), word(exponent)]));
     }
     for i in 0..RANDOM {
         // any rate, most of them in the range in which rounding shows
@@ -51,7 +51,7 @@ fn units_of_rates_equal_the_cpu_bit_for_bit() {
         let rate =
             f64::from_bits(if i % 4 == 0 { bits } else { bits & !(0x7ff << 52) | (900 + words.below(250)) << 52 });
         let shift = words.below(70) as i32 - 3;
-        let exponent = (shift - if rate.is_normal() { rate.log2() as i32 } else { -1060 }).clamp(-1000, 1000);
+        let exponent = shift - if rate.is_normal() { rate.log2() as i32 } else { -1060 };
         operands.push([rate.to_bits(), word(exponent)]);
     }
     // halves are rounded away from 0
