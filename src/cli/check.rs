@@ -33,7 +33,7 @@ impl Ask for CheckArgs {
         };
         // the report itself says what is wrong
         let faulty = report.fault.then_some(Failure { exit: Exit::Model, notes: Vec::new() });
-        if !self.print.json {
+        if !self.print.is_json() {
             terminal.warnings(&loaded.warnings);
         }
         Ok(Asked::from(Answer::new(report)).failing(faulty))

@@ -58,12 +58,19 @@ fn logs(a: &[PathBuf], b: &[PathBuf], args: &WhyArgs, terminal: &Terminal) -> Re
     let options = ReadOptions::from(&args.limits);
     let read = |log: &LogChoice| {
         let run = ComparedRun::of(&log.load(terminal)?);
-        run.map_err(|error| Failure::plain(Exit::Trace, error.to_string()))
+        run.map_err(|error| Failure::plain(Exit::Model, error.to_string()))
     };
     let all = |paths: &[PathBuf]| -> Result<Vec<ComparedRun>, Failure> {
         all_logs(&paths.iter().collect::<Vec<_>>(), &options)?.iter().map(read).collect()
     };
-    let [a, b] = [all(a)?, all(b)?];
+    let (mut a, mut b) = (all(a)?, all(b)?);
+    // of two runs, the earlier one is the reference, whatever the order of the arguments
+    if let ([one], [other]) = (&a[..], &b[..])
+        && args.against.is_empty()
+        && one.began_unix_s.zip(other.began_unix_s).is_some_and(|(one, other)| one > other)
+    {
+        std::mem::swap(&mut a, &mut b);
+    }
     compare_logs(&a, &b, args.level).ok_or_else(empty)
 }
 

@@ -84,7 +84,7 @@ fn one_run(paths: &[PathBuf], args: &DetectorsArgs, terminal: &Terminal) -> Resu
     if inputs.logs.is_empty() && !inputs.progress.is_empty() {
         let message = format!("`{}` has progress reports, but the log of their job is missing", paths[0].display());
         return Err(Failure::helped(
-            Exit::Trace,
+            Exit::Model,
             message,
             "put the log before its reports, or pass the folder with both",
         ));
@@ -122,7 +122,7 @@ fn reports(path: &Path, trace: &JobTrace, args: &DetectorsArgs, terminal: &Termi
         let log = trace.files.first().map_or("the log", String::as_str);
         let message = format!("{name}: none of the {} attempts in the reports is in {log}", others.tasks.len());
         return Err(Failure::helped(
-            Exit::Trace,
+            Exit::Model,
             message,
             "stage, task and attempt must have the same numbers as in the log",
         ));

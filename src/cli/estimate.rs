@@ -11,14 +11,18 @@ use crate::cli::args::EstimateArgs;
 use crate::cli::call::interrupted;
 use crate::cli::convert::{export_to, format_of};
 use crate::cli::exit::Exit;
+use crate::cli::files::write_file;
 use crate::cli::fitted::{Read, first_log, read_inputs};
-use crate::cli::frame::{self, Ask, Asked, Form};
+use crate::cli::frame::{self, Ask, Asked, Form, no_file, typed};
 use crate::cli::left::{LEVEL, TimeLeft, evidence, is_running};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::plan::{PlanText, applied};
 use crate::cli::rare::{MOST_WALKS, below};
 use crate::cli::watch::{Progress, catch_interrupt};
+
+/// Probability with which a deadline must be met.
+const WANTED: f64 = 0.95;
 
 /// Estimates the job, or prints the plan of the default job.
 pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Failure> {
@@ -52,14 +56,24 @@ impl EstimateArgs {
 impl EstimateArgs {
     /// Refuses options that need a list.
     fn only_lists(&self) -> Result<(), Failure> {
-        let given = [("--price", self.price.is_some()), ("--probability", self.probability.is_some())];
-        match given.into_iter().find(|(_, given)| *given) {
-            Some((option, _)) => {
-                let help = "add a list of configurations, such as --executors 1..16 or --workers 4,8";
-                Err(Failure::helped(Exit::Usage, format!("{option} applies only to a list"), help))
-            }
-            None => Ok(()),
+        if self.price.is_some() {
+            let help = "add a list of configurations, such as --executors 1..16 or --workers 4,8";
+            return Err(Failure::helped(Exit::Usage, "--price applies only to a list", help));
         }
+        Ok(())
+    }
+
+    /// Returns the probability with which the deadline must be met.
+    fn wanted(&self) -> f64 {
+        self.probability.unwrap_or(WANTED)
+    }
+
+    /// Refuses a probability without a deadline.
+    fn needs_deadline(&self, has_deadline: bool) -> Result<(), Failure> {
+        if self.probability.is_some() && !has_deadline {
+            return Err(Failure::helped(Exit::Usage, "--probability needs a deadline", "add --deadline TIME"));
+        }
+        Ok(())
     }
 
     /// Predicts the time left of a run in progress. The other inputs tell how such runs go.
@@ -85,8 +99,12 @@ impl EstimateArgs {
             return refused("a list");
         }
         self.only_lists()?;
+        self.needs_deadline(!deadlines_s.is_empty())?;
         if self.export.is_some() {
             return refused("--export");
+        }
+        if self.save_plan.is_some() {
+            return refused("--save-plan");
         }
         catch_interrupt(terminal);
         let others = self.inputs.get(1..).unwrap_or_default();
@@ -94,7 +112,7 @@ impl EstimateArgs {
         let question = TimeLeft { plan, settings, deadlines_s, now: self.now };
         let progress = Progress::new(terminal.shows_progress(), "replications");
         let report = question.predict(trace, &progress)??;
-        Ok(Answer::new(report).unless_stopped(interrupted()).into())
+        Ok(Answer::new(report).meeting(self.wanted()).unless_stopped(interrupted()).into())
     }
 
     /// Estimates each configuration of the lists.
@@ -108,12 +126,10 @@ impl EstimateArgs {
             let help = "state one value for each option, instead of a list";
             return Err(Failure::helped(Exit::Usage, format!("{option} needs a single configuration"), help));
         }
-        if self.probability.is_some() && plan.deadline_s().is_none() {
-            return Err(Failure::helped(Exit::Usage, "--probability needs a deadline", "add --deadline TIME"));
-        }
+        self.needs_deadline(plan.deadline_s().is_some())?;
         let mut list = EstimateList::new(plan, lists)?;
         list.price.clone_from(&self.price);
-        list.probability = self.probability.unwrap_or(list.probability);
+        list.probability = self.wanted();
         (list.method, list.unfolded, list.is_trusted) = (self.method.of_job(), self.no_fold, self.trust.trust_misfit);
         list.run = self.settings(terminal);
         catch_interrupt(terminal);
@@ -126,11 +142,19 @@ impl EstimateArgs {
 
 impl Ask for EstimateArgs {
     fn form(&self) -> Form<'_> {
-        let files = self.export.as_deref().into_iter().collect();
-        Form { plots: Some(&self.plots), files, force: self.force, ..Form::printed(&self.print) }
+        let files = self.export.as_deref().into_iter().chain(self.save_plan.as_deref()).collect();
+        Form {
+            plots: Some(&self.plots),
+            files,
+            typed: typed(&self.inputs).or_demo(self.demo),
+            ..Form::printed(&self.print)
+        }
     }
 
     fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
+        if self.inputs.is_empty() && !self.demo {
+            return Err(no_file("estimate"));
+        }
         let first = first_log(&self.inputs, &self.fitted, terminal)?;
         if let Some(trace) = first.as_ref().filter(|trace| is_running(trace)) {
             return self.left(trace, terminal);
@@ -144,11 +168,22 @@ impl Ask for EstimateArgs {
             return Err(Failure::plain(Exit::Usage, "--now applies only to the log of a run in progress"));
         }
         let plan = applied(plan, &self.options())?;
+        let saved = self.save_plan.as_ref().map(|_| plan.to_toml().map_err(Failure::internal)).transpose()?;
+        let asked = self.answer(plan, terminal)?;
+        let Some((path, text)) = self.save_plan.as_deref().zip(saved) else { return Ok(asked) };
+        Ok(asked.writing(move |_, _| write_file(path, text.as_bytes(), self.print.force)))
+    }
+}
+
+impl EstimateArgs {
+    /// Estimates a job, or each configuration of the lists.
+    fn answer(&self, plan: JobPlan, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
         let lists = self.planned.lists();
         if !lists.is_empty() {
             return self.table(plan, lists, terminal);
         }
         self.only_lists()?;
+        self.needs_deadline(plan.deadline_s().is_some())?;
         let format = self.export.as_deref().map(|path| format_of(path, "")).transpose()?;
         let proof = Proof { is_needed: self.speculation.is_some(), is_trusted: self.trust.trust_misfit };
         let mut estimation =
@@ -164,14 +199,14 @@ impl Ask for EstimateArgs {
         let progress = Progress::new(terminal.shows_progress(), "replications");
         let job = estimation.watch(&progress).run()?;
         drop(progress);
-        let answer = Answer { times_s: Some(job.times_s()), ..Answer::of_job(&job)? };
+        let answer = Answer { times_s: Some(job.times_s()), ..Answer::of_job(&job)? }.meeting(self.wanted());
         let asked = Asked::from(answer);
         Ok(match (&self.export, format) {
             (Some(path), Some(format)) => asked.writing(move |_, terminal| {
                 if job.has_copies() {
                     terminal.tell("note: the net has no speculative copies");
                 }
-                export_to(&job.net()?, format, true, (path, self.force), terminal)
+                export_to(&job.net()?, format, true, (path, self.print.force), terminal)
             }),
             _ => asked,
         })

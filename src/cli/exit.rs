@@ -8,16 +8,15 @@ use crate::cli::signals::stopped_code;
 /// Exit status of the process; [`CODES`] explains each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    Success,
-    Internal,
-    Usage,
-    Model,
-    Trace,
-    Refused,
-    Gpu,
-    Io,
-    Unmet,
-    Interrupted,
+    Success = 0,
+    Internal = 1,
+    Usage = 2,
+    Model = 3,
+    Refused = 5,
+    Gpu = 6,
+    Io = 7,
+    Unmet = 8,
+    Interrupted = 130,
 }
 
 impl Exit {
@@ -56,7 +55,7 @@ struct Row {
 }
 
 /// Every exit code.
-const CODES: [Row; 10] = [
+const CODES: [Row; 9] = [
     Row {
         code: Exit::Success as u8,
         meaning: "done",
@@ -71,19 +70,13 @@ const CODES: [Row; 10] = [
     },
     Row {
         code: Exit::Model as u8,
-        meaning: "the net or the plan is wrong",
-        cases: "A net, a plan, a profile of system calls or (for `tailspn FILE`) a result cannot be read. Or the net becomes \
-                invalid in a reachable marking: a rate is negative, immediate transitions fire forever, a goal or a \
-                reward is infinite or not a number, or a place has more tokens than can be counted.",
-    },
-    Row {
-        code: Exit::Trace as u8,
-        meaning: "the log is wrong",
-        cases: "The log of a job is empty, is damaged at its start, has more attempts than `--max-attempts`, or has a \
-                format that [logs.md](logs.md) does not list. For `why`: the log is not an strace log. A folder, \
-                zip archive or log holds several applications, and `--app` does not select one of the applications. \
-                The input of `watch` has lines but no progress report, or the training runs contain no progress over \
-                time.",
+        meaning: "a file is wrong",
+        cases: "A net, a plan, a log, a profile of system calls or (for `tailspn FILE`) a result cannot be read as anything that the command \
+                takes. A log is empty, is damaged at its start, has more attempts than `--max-attempts`, or has a format that \
+                [logs.md](logs.md) does not list. A folder, zip archive or log holds several applications, and `--app` does not \
+                select one of them. The input of `watch` has lines but no progress report, or the training runs contain no progress \
+                over time. Or a net becomes invalid in a reachable marking: a rate is negative, immediate transitions fire forever, \
+                a goal or a reward is infinite or not a number, or a place has more tokens than can be counted.",
     },
     Row {
         code: Exit::Refused as u8,
@@ -92,7 +85,7 @@ const CODES: [Row; 10] = [
                 steady state, a `--max-time` that ends before the net is compiled, logs of system calls without \
                 waiting times. `net solve` stops at an unbounded net or at a limit (partial results are printed). \
                 A run in progress has no finished task yet, or is between two jobs, and no earlier run is given. The plan of a \
-                `sweep --resume` has changed, or shards or parts do not belong together.",
+                `study --resume` has changed, or shards or parts do not belong together.",
     },
     Row {
         code: Exit::Gpu as u8,
@@ -107,12 +100,13 @@ const CODES: [Row; 10] = [
     },
     Row {
         code: Exit::Unmet as u8,
-        meaning: "no configuration meets the deadline, or a formula does not hold",
-        cases: "`solve --ctl`: a formula does not hold. `net query`: a bound does not hold or is undecided. `optimize`, and `estimate` with lists: no \
+        meaning: "no: a deadline is not met, or a formula does not hold",
+        cases: "`solve --ctl`: a formula does not hold. `net query`: a bound does not hold or is undecided. `study` with a deadline, and `estimate` with lists: no \
                 configuration meets the deadline, or some configurations are undecided and no configuration was \
-                proved to meet it (the text and `answer` in JSON state which of the two). Partial results are \
+                proved to meet it (the text and `answer` in JSON state which of the two). `estimate` with a deadline: the job \
+                meets it with less than `--probability`, which is 95% by default. Partial results are \
                 printed. A question that asks for advice (`estimate` with a deadline, a list or a policy, `whatif`, \
-                `optimize`, `sweep`, `sensitivity`) on a plan that does not reproduce its own runs, without \
+                `study`) on a plan that does not reproduce its own runs, without \
                 `--trust-misfit` ([fit.md](fit.md#own-run-first)).",
     },
     Row {

@@ -6,7 +6,7 @@ use tailspn::ask::RunSettings;
 use tailspn::fit::HadoopConf;
 use tailspn::job_time::{FitSettings, FittedModel, LogFit, LogFitError};
 use tailspn::plan::JobPlan;
-use tailspn::report::Answer;
+use tailspn::report::{Answer, Typed};
 use tailspn::subject::FileKind;
 use tailspn::trace::{JobTrace, ReadOptions};
 
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> 
         return frame::run(args, terminal);
     }
     let Answer { result, plan, .. } = args.ask(terminal)?.answer;
-    terminal.tell(&terminal.printed(&result, &args.print)?);
+    terminal.tell(&terminal.printed(&result, &args.print, &Typed::default())?);
     terminal.data(&plan.unwrap_or_default())?;
     Ok(Exit::Success)
 }
@@ -45,13 +45,13 @@ impl FitArgs {
 
 impl Ask for FitArgs {
     fn form(&self) -> Form<'_> {
-        Form { files: self.file().into_iter().collect(), force: self.force, ..Form::printed(&self.print) }
+        Form { files: self.file().into_iter().collect(), ..Form::printed(&self.print) }
     }
 
     fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
         let answer = Answer::of_fit(&model(self, None, terminal)?, self.level).map_err(Failure::internal)?;
         Ok(Asked::from(answer).writing(|answer, _| match self.file().zip(answer.plan.as_deref()) {
-            Some((path, plan)) => write_file(path, plan.as_bytes(), self.force),
+            Some((path, plan)) => write_file(path, plan.as_bytes(), self.print.force),
             None => Ok(()),
         }))
     }
@@ -66,6 +66,10 @@ pub(crate) fn plan_of(args: &FitArgs, first: Option<JobTrace>, terminal: &Termin
 fn model(args: &FitArgs, mut first: Option<JobTrace>, terminal: &Terminal) -> Result<FittedModel, Failure> {
     let (confs, logs): (Vec<&PathBuf>, Vec<&PathBuf>) =
         args.logs.iter().partition(|path| FileKind::of(path) == Some(FileKind::HadoopConf));
+    if let Some(plan) = logs.iter().find(|path| FileKind::of(path) == Some(FileKind::JobPlan)) {
+        let message = format!("`{}` is the plan of a job, beside logs", plan.display());
+        return Err(Failure::helped(Exit::Usage, message, "pass one plan, or the logs of one job"));
+    }
     let logs = all_logs(&logs, &ReadOptions::from(&args.limits))?;
     let inputs_mb: Vec<f64> = args.input_size.iter().map(|bytes| *bytes as f64 / MB).collect();
     if args.job.is_empty() && !inputs_mb.is_empty() && inputs_mb.len() != logs.len() {
@@ -87,7 +91,7 @@ fn model(args: &FitArgs, mut first: Option<JobTrace>, terminal: &Terminal) -> Re
         [] => {}
         [path] => {
             let conf = HadoopConf::read(&read_bytes(path)?);
-            fit.set_conf(conf.map_err(|error| Failure::plain(Exit::Trace, format!("{}: {error}", path.display())))?);
+            fit.set_conf(conf.map_err(|error| Failure::plain(Exit::Model, format!("{}: {error}", path.display())))?);
         }
         _ => return Err(usage(format!("{} configurations for one plan; pass only one configuration", confs.len()))),
     }

@@ -3,14 +3,15 @@
 
 use std::path::Path;
 
-use tailspn::report::{Answer, End};
+use tailspn::report::{Answer, End, Typed};
 
 use crate::cli::args::{PlotArgs, PrintArgs};
 use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
-use crate::cli::files::may_write;
+use crate::cli::files::{may_write, write_file};
+use crate::cli::input::{Input, quoted};
 use crate::cli::notes::Failure;
-use crate::cli::output::Terminal;
+use crate::cli::output::{Terminal, data_of};
 use crate::cli::pictures::{draw_document, may_draw, may_write_picture, write_picture};
 
 /// The form of the answer of a command.
@@ -23,15 +24,30 @@ pub(crate) struct Form<'a> {
     pub(crate) picture: Option<&'a Path>,
     /// Files that the command writes besides pictures.
     pub(crate) files: Vec<&'a Path>,
-    /// True if files may be replaced.
-    pub(crate) force: bool,
+    /// What the user has asked about.
+    pub(crate) typed: Typed,
 }
 
 impl<'a> Form<'a> {
     /// Returns the form of an answer that is only printed.
     pub(crate) fn printed(print: &'a PrintArgs) -> Self {
-        Self { print, plots: None, picture: None, files: Vec::new(), force: false }
+        Self { print, plots: None, picture: None, files: Vec::new(), typed: Typed::default() }
     }
+}
+
+/// Returns what the user has asked about, from the files of a command.
+pub(crate) fn typed<'i>(inputs: impl IntoIterator<Item = &'i Input>) -> Typed {
+    let inputs: Vec<&Input> = inputs.into_iter().collect();
+    Typed {
+        words: inputs.iter().map(|input| quoted(&input.display().to_string())).collect(),
+        is_log: inputs.iter().any(|input| input.is_log()),
+    }
+}
+
+/// Refuses a command about a job without a file.
+pub(crate) fn no_file(verb: &str) -> Failure {
+    let help = format!("`tailspn {verb} --demo` answers for a built-in job; `tailspn {verb} -h` lists the options");
+    Failure::helped(Exit::Usage, "no log and no plan is given", help)
 }
 
 /// A command that answers a question.
@@ -65,9 +81,13 @@ impl From<Answer> for Asked<'_> {
 }
 
 impl<'a> Asked<'a> {
-    /// Adds files that are written after the answer is printed.
+    /// Adds files that are written after the answer is printed, after those that were added before.
     pub(crate) fn writing(self, write: impl FnOnce(&Answer, &Terminal) -> Result<(), Failure> + 'a) -> Self {
-        Self { write: Some(Box::new(write)), ..self }
+        let write: Write<'a> = match self.write {
+            Some(first) => Box::new(|answer, terminal| first(answer, terminal).and_then(|()| write(answer, terminal))),
+            None => Box::new(write),
+        };
+        Self { write: Some(write), ..self }
     }
 
     /// Adds the picture of [`Form::picture`].
@@ -84,24 +104,29 @@ impl<'a> Asked<'a> {
 /// Answers the question of a command: checks that its files may be written, prints and draws the answer, and returns how the command ends.
 pub(crate) fn run(command: &dyn Ask, terminal: &Terminal) -> Result<Exit, Failure> {
     let form = command.form();
+    form.print.check()?;
+    form.print.files().into_iter().try_for_each(|(_, path)| may_write(path, form.print.force))?;
     if let Some(plots) = form.plots {
-        may_draw(plots, form.force)?;
+        may_draw(plots, form.print.force)?;
     }
-    form.picture.map_or(Ok(()), |path| may_write_picture(path, form.force))?;
-    form.files.iter().try_for_each(|path| may_write(path, form.force))?;
+    form.picture.map_or(Ok(()), |path| may_write_picture(path, form.print.force))?;
+    form.files.iter().try_for_each(|path| may_write(path, form.print.force))?;
     let Asked { answer, picture, write, failure } = command.ask(terminal)?;
-    terminal.show(&answer, form.print)?;
+    terminal.show(&answer, form.print, &form.typed)?;
+    for (data, path) in form.print.files() {
+        write_file(path, data_of(&answer.result, data, form.print)?.as_bytes(), form.print.force)?;
+    }
     let written = match (failure, write) {
         (Some(failure), _) => Err(failure),
         (None, Some(write)) => write(&answer, terminal),
         (None, None) => Ok(()),
     };
     let written = written.and_then(|()| match form.picture.zip(picture) {
-        Some((path, picture)) => write_picture(path, &picture, form.force),
+        Some((path, picture)) => write_picture(path, &picture, form.print.force),
         None => Ok(()),
     });
     let drawn = match form.plots.filter(|_| written.is_ok()) {
-        Some(plots) => draw_document(&answer.document(), plots, form.force, terminal),
+        Some(plots) => draw_document(&answer.document(), plots, form.print.force, terminal),
         None => Ok(()),
     };
     let exit = exit_of(answer.end);

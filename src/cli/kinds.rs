@@ -55,17 +55,17 @@ impl Uses for FileKind {
         let known = |text: &str, commands| (text.to_owned(), commands);
         match self {
             Self::Net => known("a net", "`net check`, `net simulate` or `net solve`"),
-            Self::JobPlan => known("the plan of a job", "`estimate`, `optimize` or `whatif`"),
-            Self::SweepPlan => known("the plan of a sweep", "`sweep` or `sensitivity`"),
-            Self::OptimizePlan => known("the plan of an optimisation", "`optimize`"),
+            Self::JobPlan => known("the plan of a job", "`estimate`, `study` or `whatif`"),
+            Self::SweepPlan => known("the plan of a sweep", "`study`"),
+            Self::OptimizePlan => known("the plan of an optimisation", "`study`"),
             Self::Log(format @ LogFormat::SparkEventLog) => {
-                (format.text().to_owned(), "`estimate`, `why`, `optimize`, `watch` or `whatif`")
+                (format.text().to_owned(), "`estimate`, `why`, `study`, `watch` or `whatif`")
             }
             Self::Log(format @ LogFormat::HadoopJson) => {
-                (format.text().to_owned(), "`estimate`, `why`, `optimize` or `whatif`")
+                (format.text().to_owned(), "`estimate`, `why`, `study` or `whatif`")
             }
             Self::Log(format @ (LogFormat::HadoopText | LogFormat::Rumen)) => {
-                (format.text().to_owned(), "`estimate`, `why` or `optimize`")
+                (format.text().to_owned(), "`estimate`, `why` or `study`")
             }
             Self::Log(format) => (format.text().to_owned(), "`why`"),
             Self::HadoopConf => {
@@ -142,17 +142,12 @@ fn inputs(command: &Command) -> Option<Inputs> {
         Command::Whatif(args) => {
             ("whatif", |kind| matches!(kind, FileKind::JobPlan | FileKind::Log(_)), one(&args.plan))
         }
-        Command::Sweep(args) => {
-            ("sweep", |kind| matches!(kind, FileKind::SweepPlan | FileKind::OptimizePlan), one(&args.plan))
-        }
-        Command::Sensitivity(args) => (
-            "sensitivity",
-            |kind| matches!(kind, FileKind::SweepPlan | FileKind::OptimizePlan | FileKind::Net),
-            one(&args.subject),
-        ),
-        Command::Optimize(args) => (
-            "optimize",
-            |kind| matches!(kind, FileKind::JobPlan | FileKind::OptimizePlan) || kind.fits_a_plan(),
+        Command::Study(args) => (
+            "study",
+            |kind| {
+                matches!(kind, FileKind::JobPlan | FileKind::SweepPlan | FileKind::OptimizePlan | FileKind::Net)
+                    || kind.fits_a_plan()
+            },
             args.inputs.clone(),
         ),
         Command::Fit(args) => {
@@ -162,6 +157,11 @@ fn inputs(command: &Command) -> Option<Inputs> {
             "tool detectors",
             |kind| matches!(kind, FileKind::Log(_) | FileKind::Progress),
             files(&mut args.on.iter().chain(&args.usual)),
+        ),
+        Command::Watch(args) => (
+            "watch",
+            |kind| matches!(kind, FileKind::Progress | FileKind::Log(LogFormat::SparkEventLog)),
+            files(&mut args.inputs.iter().take(1)),
         ),
         Command::Why(args) => {
             let takes: fn(FileKind) -> bool = if args.files().count() > 1 {
@@ -178,7 +178,7 @@ fn inputs(command: &Command) -> Option<Inputs> {
 /// Replaces the failure of a command on a valid file of the wrong kind by a message that states the kind.
 pub(crate) fn explained(failure: Failure, command: &Command) -> Failure {
     // a folder cannot be read by a command that takes files
-    if !matches!(failure.exit, Exit::Model | Exit::Trace | Exit::Usage | Exit::Io) {
+    if !matches!(failure.exit, Exit::Model | Exit::Usage | Exit::Io) {
         return failure;
     }
     let Some((name, takes, paths)) = inputs(command) else { return failure };

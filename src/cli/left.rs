@@ -8,7 +8,7 @@ use tailspn::ask::RunSettings;
 use tailspn::fit::observe_progress;
 use tailspn::plan::JobPlan;
 use tailspn::remaining::{RemainingSettings, remaining};
-use tailspn::report::{Answer, RemainingBasis, RemainingReport, remaining_report};
+use tailspn::report::{Answer, RemainingBasis, RemainingReport, Typed, remaining_report};
 use tailspn::stages::StagePlan;
 use tailspn::trace::{Format, JobTrace, ReadOptions, WarningKind};
 use tailspn::watch::{Unwatched, Watch};
@@ -17,6 +17,7 @@ use crate::cli::args::{FitArgs, LogArgs, PrintArgs, WatchArgs};
 use crate::cli::exit::Exit;
 use crate::cli::fit::plan_of;
 use crate::cli::follow::follow;
+use crate::cli::frame::typed;
 use crate::cli::input::Input;
 use crate::cli::logs::{load, tell_warnings_except};
 use crate::cli::notes::Failure;
@@ -100,7 +101,7 @@ pub(crate) fn watch(log: &Path, args: &WatchArgs, terminal: &Terminal) -> Result
         match question.predict(&trace, &Unwatched)? {
             Ok(report) => {
                 let has_ended = report.basis == RemainingBasis::Ended;
-                print(report, &args.print, terminal)?;
+                print(report, &args.print, &typed([&Input::from(log)]), terminal)?;
                 Ok(has_ended)
             }
             Err(error @ (StudyError::TooEarly | StudyError::BetweenJobs)) => {
@@ -118,15 +119,15 @@ fn now_s() -> f64 {
 }
 
 /// Prints an answer: JSON as one line, text with an empty line before the next one.
-fn print(report: RemainingReport, print: &PrintArgs, terminal: &Terminal) -> Result<(), Failure> {
+fn print(report: RemainingReport, print: &PrintArgs, typed: &Typed, terminal: &Terminal) -> Result<(), Failure> {
     if terminal.is_in_process() {
         terminal.keep(Answer::new(report));
         return Ok(());
     }
-    if print.json {
+    if print.is_json() {
         return terminal.data(&report.json_line().map_err(Failure::internal)?);
     }
-    let text = terminal.printed(&report.into(), print)?;
-    let gap = if print.csv { "" } else { "\n" };
+    let text = terminal.printed(&report.into(), print, typed)?;
+    let gap = if print.is_csv() { "" } else { "\n" };
     terminal.data(&format!("{text}{gap}"))
 }

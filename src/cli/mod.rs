@@ -10,6 +10,7 @@
 //! | what a command reads: files, or objects of the calling program | `input`, `load`, `plan`, `logs`, `fitted` |
 //! | a log that grows | `follow` |
 //! | which command takes which kind of file | `kinds` |
+//! | a file of an unknown kind | `unknown` |
 //! | files that commands write, and pictures | `files`, `pictures` |
 //! | problems, warnings and advice on the terminal | `notes`, `output` |
 //! | progress, limits of wall time, Ctrl-C and SIGTERM | `watch`, `signals`, `preparation` |
@@ -25,12 +26,14 @@ mod bench;
 mod bench_nets;
 mod call;
 mod calls;
+mod cheapest;
 mod check;
 mod compare;
 mod convert;
 mod detectors;
 #[cfg(feature = "gpu")]
 mod devices;
+mod effects;
 mod estimate;
 mod exact;
 mod exit;
@@ -48,7 +51,6 @@ mod left;
 mod load;
 mod logs;
 mod notes;
-mod optimize;
 mod options;
 mod output;
 mod part;
@@ -63,7 +65,6 @@ mod rare;
 mod report;
 mod report_source;
 mod schema;
-mod sensitivity;
 #[cfg(feature = "serve")]
 mod serve;
 mod shell;
@@ -79,15 +80,18 @@ mod spn_gc_parts;
 mod straggler_values;
 mod structure;
 mod study;
+mod study_failure;
 mod sweep;
 mod sweep_events;
 mod targets;
+mod unknown;
 mod values;
 mod watch;
 mod watch_tasks;
 mod whatif;
 mod why;
 mod why_inputs;
+mod why_list;
 mod why_methods;
 
 use std::ffi::OsString;
@@ -199,7 +203,7 @@ fn answer(cli: &Cli, arguments: &[OsString], terminal: &Terminal) -> Result<Exit
     match command.part() {
         Some((part, force)) if part.shard.is_some() => {
             let arguments = arguments.get(1..).unwrap_or_default();
-            part::run(part, force, arguments, terminal, |terminal| run_command(command, terminal))
+            part::run(&part, force, arguments, terminal, |terminal| run_command(command, terminal))
         }
         _ => run_command(command, terminal),
     }
@@ -227,9 +231,7 @@ fn run_command(command: &Command, terminal: &Terminal) -> Result<Exit, Failure> 
         Command::Tool(command) => run_tool(command, terminal),
         Command::Estimate(args) => estimate::run(args, terminal),
         Command::Whatif(args) => whatif::run(args, terminal),
-        Command::Sweep(args) => sweep::run(args, terminal),
-        Command::Sensitivity(args) => sensitivity::run(args, terminal),
-        Command::Optimize(args) => optimize::run(args, terminal),
+        Command::Study(args) => study::run(args, terminal),
         Command::Fit(args) => fit::run(args, terminal),
         Command::Watch(args) => watch_tasks::run(args, terminal),
         Command::Why(args) => why::run(args, terminal),
@@ -240,7 +242,7 @@ fn run_command(command: &Command, terminal: &Terminal) -> Result<Exit, Failure> 
     };
     ended.map_err(|failure| match failure.exit {
         // an error about a log that was read in part has no meaning
-        Exit::Trace if call::interrupted() => Failure::plain(Exit::Interrupted, "stopped while the log was read"),
+        Exit::Model if call::interrupted() => Failure::plain(Exit::Interrupted, "stopped while the log was read"),
         _ => kinds::explained(failure, command),
     })
 }

@@ -209,7 +209,7 @@ impl Failure {
             ErrorKind::Internal => Exit::Internal,
             ErrorKind::Usage => Exit::Usage,
             ErrorKind::Model => Exit::Model,
-            ErrorKind::Log => Exit::Trace,
+            ErrorKind::Log => Exit::Model,
             ErrorKind::Unmet => Exit::Unmet,
             ErrorKind::Gpu => Exit::Gpu,
             ErrorKind::File => Exit::Io,

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use miette::{GraphicalReportHandler, GraphicalTheme};
 use tailspn::ask::RunSettings;
-use tailspn::report::{Answer, AnyReport, Look, document_csv, document_text, markdown};
+use tailspn::report::{Answer, AnyReport, Document, Look, Typed, document_csv, document_text, markdown};
 use tailspn::share::Share;
 
-use crate::cli::args::{ColorChoice, PrintArgs, RunArgs};
+use crate::cli::args::{ColorChoice, DataForm, PrintArgs, RunArgs};
 use crate::cli::call::Call;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
@@ -36,6 +36,17 @@ impl ProgressDisplay {
 const MOST_PROBLEMS: usize = 21;
 /// Text width if the terminal's width is unknown, in columns.
 const WIDTH: usize = 80;
+
+/// Returns a result in a form for programs.
+pub(crate) fn data_of(result: &AnyReport, form: DataForm, print: &PrintArgs) -> Result<String, Failure> {
+    match form {
+        DataForm::Json => result.json().map_err(Failure::internal),
+        DataForm::Csv => {
+            let none = || Failure::plain(Exit::Usage, format!("a result of the kind `{}` has no CSV", result.kind()));
+            document_csv(&result.document(), print.csv_text()).ok_or_else(none)
+        }
+    }
+}
 
 /// The capabilities of the terminal, and the output options.
 #[derive(Clone, Debug)]
@@ -119,14 +130,14 @@ impl Terminal {
     }
 
     /// Prints an answer and its notes, unless another program runs the command.
-    pub(crate) fn show(&self, answer: &Answer, print: &PrintArgs) -> Result<(), Failure> {
+    pub(crate) fn show(&self, answer: &Answer, print: &PrintArgs, typed: &Typed) -> Result<(), Failure> {
         if self.is_in_process() {
             return Ok(());
         }
         self.tell_warnings(answer);
-        self.data(&self.printed(&answer.result, print)?)?;
+        self.data(&self.printed(&answer.result, print, typed)?)?;
         // JSON and CSV lack the remarks, so they are printed to standard error
-        if print.json || print.csv {
+        if print.is_json() || print.is_csv() {
             answer.document().remarks.iter().for_each(|remark| self.tell(&format!("note: {remark}")));
         }
         self.tell_notes(answer);
@@ -141,17 +152,16 @@ impl Terminal {
         answer.notes.iter().for_each(|note| self.tell(note));
     }
 
-    /// Returns a result in the requested form.
-    pub(crate) fn printed(&self, result: &AnyReport, print: &PrintArgs) -> Result<String, Failure> {
-        if print.json {
-            return result.json().map_err(Failure::internal);
+    /// Returns a result in the requested form, with commands about what was typed.
+    pub(crate) fn printed(&self, result: &AnyReport, print: &PrintArgs, typed: &Typed) -> Result<String, Failure> {
+        if print.is_json() {
+            return data_of(result, DataForm::Json, print);
         }
-        let document = result.document();
-        if print.csv {
-            let none = || Failure::plain(Exit::Usage, format!("a result of the kind `{}` has no CSV", result.kind()));
-            return document_csv(&document, print.csv_text()).ok_or_else(none);
+        if print.is_csv() {
+            return data_of(result, DataForm::Csv, print);
         }
-        let look = self.look(print.all);
+        let document = Document { typed: typed.clone(), ..result.document() };
+        let look = self.look(print.verbose);
         let text = if print.markdown { markdown(&document, &look) } else { document_text(&document, &look) };
         Ok(self.without_controls(&text).into_owned())
     }

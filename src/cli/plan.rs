@@ -9,6 +9,7 @@ use crate::cli::input::Input;
 use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
+use crate::cli::unknown;
 
 /// The text of a plan, and its source.
 pub(crate) struct PlanText {
@@ -29,8 +30,15 @@ impl PlanText {
             let help = "pass the right file; the name of a plan without keys ends with .toml";
             return Err(Failure::helped(Exit::Model, format!("`{name}` is empty"), help));
         }
-        if text.parse::<toml::Table>().is_ok_and(|table| table.is_empty()) {
-            terminal.tell(&empty_plan(&name));
+        match text.parse::<toml::Table>() {
+            Ok(table) if table.is_empty() => terminal.tell(&empty_plan(&name)),
+            // a damaged plan has the name of a plan
+            Err(_)
+                if plan.given_plan().is_none() && !name.ends_with(".toml") && !text.trim_start().starts_with('[') =>
+            {
+                return Err(unknown::refused(plan, text.as_bytes(), "a plan or a log"));
+            }
+            _ => {}
         }
         Ok(Self { source: Source::new(name, text.as_str()), text })
     }

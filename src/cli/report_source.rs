@@ -175,7 +175,7 @@ pub(crate) fn read_reports(path: &Path, most: u64, run: u32) -> Result<(History,
     match File::open(path).and_then(plain).map_err(failed)? {
         Plain::Text(mut text) => history_of(&mut text, most, run).map_err(failed),
         Plain::Refused(Refused { what, help }) => {
-            Err(Failure::helped(Exit::Trace, format!("`{name}` is {what}"), help))
+            Err(Failure::helped(Exit::Model, format!("`{name}` is {what}"), help))
         }
     }
 }

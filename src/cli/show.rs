@@ -23,6 +23,7 @@ use crate::cli::output::Terminal;
 use crate::cli::plan::PlanText;
 use crate::cli::proof::proved;
 use crate::cli::report::{self, read_result};
+use crate::cli::unknown;
 use crate::cli::watch::catch_interrupt;
 
 /// A gain below this share of the job's time is not worth a word.
@@ -71,13 +72,13 @@ fn show(path: &Path, terminal: &Terminal) -> Result<Shown, Failure> {
         Some(FileKind::SweepPlan) => beside(
             "the plan of a sweep",
             vec![
-                (format!("sweep {name}"), "every configuration"),
-                (format!("sensitivity {name}"), "which setting matters most"),
+                (format!("study {name}"), "every configuration"),
+                (format!("study {name} --method derivatives"), "the effect of each setting"),
             ],
         ),
         Some(FileKind::OptimizePlan) => beside(
             "the plan of an optimisation",
-            vec![(format!("optimize {name}"), "the cheapest configuration that meets the deadline")],
+            vec![(format!("study {name}"), "the cheapest configuration that meets the deadline")],
         ),
         Some(FileKind::HadoopConf) => beside(
             "the settings of a Hadoop job",
@@ -104,22 +105,21 @@ fn result(path: &Path, name: &str, terminal: &Terminal) -> Result<Shown, Failure
         report::sweep_of(path)?
     } else {
         let bytes = read_bytes(path)?;
-        if !bytes.trim_ascii_start().starts_with(b"{") {
-            return Err(unknown(name));
+        // a damaged net or plan: its reader says what is wrong
+        let start = bytes.trim_ascii_start();
+        if start.starts_with(b"<") {
+            return net(path, name);
+        }
+        if name.ends_with(".toml") {
+            return plan(path, name, terminal);
+        }
+        if !start.starts_with(b"{") {
+            return Err(unknown::refused(path, &bytes, "a file that tailspn reads"));
         }
         read_result(name, &bytes)?
     };
     let text = document_text(&found.document(), &terminal.look(false));
     Ok(Shown { text, next: vec![(format!("{name} --html PAGE.html"), "the result as a page")] })
-}
-
-/// Refuses a file of an unknown kind. A word without a file is a verb that does not exist, which the parser of arguments refuses.
-fn unknown(name: &str) -> Failure {
-    Failure::helped(
-        Exit::Model,
-        format!("`{name}` is nothing that tailspn reads"),
-        "it reads logs of Spark, Hadoop, Rumen, Google and Alibaba, nets, plans in TOML, and results of --json",
-    )
 }
 
 /// Shows a net.

@@ -22,7 +22,7 @@ impl Ask for SimulateArgs {
     fn form(&self) -> Form<'_> {
         // long runs have no pictures
         let has_pictures = !self.steady || self.method == Method::Exact;
-        Form { plots: has_pictures.then_some(&self.plots), force: self.force, ..Form::printed(&self.print) }
+        Form { plots: has_pictures.then_some(&self.plots), ..Form::printed(&self.print) }
     }
 
     /// Simulates the net.
@@ -49,7 +49,7 @@ impl Ask for SimulateArgs {
         let notes = unmet(&found, &targets, settings.run.level).into_iter().chain(answer.notes).collect();
         Ok(Asked::from(Answer { notes, ..answer }).writing(|answer, _| {
             match self.samples.as_ref().zip(answer.times_s.as_deref()) {
-                Some((path, times_s)) => write_file(path, samples_text(times_s).as_bytes(), self.force),
+                Some((path, times_s)) => write_file(path, samples_text(times_s).as_bytes(), self.print.force),
                 None => Ok(()),
             }
         }))
@@ -62,7 +62,7 @@ fn may_simulate(args: &SimulateArgs, terminal: &Terminal) -> Result<(), Failure>
         return Err(Failure::helped(Exit::Gpu, "`--steady` runs on the CPU only", "remove `--backend gpu`"));
     }
     match args.samples.as_ref().filter(|_| !args.steady && !terminal.share().is_part()) {
-        Some(path) => may_write(path, args.force),
+        Some(path) => may_write(path, args.print.force),
         None => Ok(()),
     }
 }

@@ -21,7 +21,7 @@ use crate::cli::{properties, solve_files, solve_untimed};
 
 impl Ask for SolveArgs {
     fn form(&self) -> Form<'_> {
-        Form { plots: Some(&self.plots), force: self.force, ..Form::printed(&self.print) }
+        Form { plots: Some(&self.plots), ..Form::printed(&self.print) }
     }
 
     /// Solves the net.

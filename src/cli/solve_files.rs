@@ -35,9 +35,9 @@ pub(super) fn may_write_all(args: &SolveArgs) -> Result<(), Failure> {
     }
     let prism = args.export_prism.iter().flat_map(|prefix| prism_files(prefix));
     let others = [&args.export_dot, &args.export_mtx].into_iter().flatten().cloned();
-    prism.chain(others).try_for_each(|path| may_write(&path, args.force))?;
+    prism.chain(others).try_for_each(|path| may_write(&path, args.print.force))?;
     let mut pictures = [&args.plot_cdf, &args.export_svg].into_iter().flatten();
-    pictures.try_for_each(|path| may_write_picture(path, args.force))
+    pictures.try_for_each(|path| may_write_picture(path, args.print.force))
 }
 
 /// Draws the distribution function of the time to the goal, if it is requested.
@@ -67,7 +67,7 @@ pub(super) fn cdf(report: &SolveReport, args: &SolveArgs) -> Result<Option<Strin
 /// Writes the picture of the distribution function.
 pub(super) fn write_cdf(picture: Option<String>, args: &SolveArgs) -> Result<(), Failure> {
     match (&args.plot_cdf, picture) {
-        (Some(path), Some(picture)) => write_picture(path, &picture, args.force),
+        (Some(path), Some(picture)) => write_picture(path, &picture, args.print.force),
         _ => Ok(()),
     }
 }
@@ -79,13 +79,13 @@ pub(super) fn write_all(space: &StateSpace, program: &Program, name: &str, args:
         reachability_graph(space, program, Drawing { vanishing: args.draw_vanishing, limit })
     })?;
     if let Some(path) = &args.export_mtx {
-        write(path, args.force, |out| write_matrix_market(chain, out))?;
+        write(path, args.print.force, |out| write_matrix_market(chain, out))?;
     }
     if let Some(prefix) = &args.export_prism {
         let [states, transitions, labels] = prism_files(prefix);
-        write(&states, args.force, |out| write_prism_states(space, program, out))?;
-        write(&transitions, args.force, |out| write_prism_transitions(chain, out))?;
-        write(&labels, args.force, |out| write_prism_labels(space, out))?;
+        write(&states, args.print.force, |out| write_prism_states(space, program, out))?;
+        write(&transitions, args.print.force, |out| write_prism_transitions(chain, out))?;
+        write(&labels, args.print.force, |out| write_prism_labels(space, out))?;
     }
     Ok(())
 }
@@ -131,12 +131,12 @@ fn write_graph(
 ) -> Result<(), Failure> {
     if let Some(path) = &args.export_dot {
         let graph = graph(Drawing::default().limit).map_err(|error| not_drawn(&error, too_large))?;
-        write_file(path, graph_dot(&graph).as_bytes(), args.force)?;
+        write_file(path, graph_dot(&graph).as_bytes(), args.print.force)?;
     }
     if let Some(path) = &args.export_svg {
         let drawn = graph(MOST_DRAWN).and_then(|graph| graph_svg(&graph, title));
         let help = "--export-dot writes larger graphs for Graphviz, whose `sfdp` draws many thousands";
-        write_picture(path, &drawn.map_err(|error| not_drawn(&error, help))?, args.force)?;
+        write_picture(path, &drawn.map_err(|error| not_drawn(&error, help))?, args.print.force)?;
     }
     Ok(())
 }

@@ -1,65 +1,179 @@
-//! Code for studies that `sweep`, `sensitivity` and `optimize` share: warnings and errors.
+//! `study`: which settings matter, and what suffices. The file decides what is asked: a sweep of its axes, the effects of settings, or
+//! the cheapest configuration.
 
-use tailspn::formats::pipe;
-use tailspn::subject::{LoadError, LoadWarning, Subject};
-use tailspn::{KeyProblem, StudyError};
+use tailspn::optimize::OptimizePlan;
+use tailspn::plan::JobPlan;
+use tailspn::subject::FileKind;
+use tailspn::sweep::SweepPlan;
 
+use crate::cli::args::{PlanKind, StudyArgs};
+use crate::cli::cheapest::cheapest;
+use crate::cli::effects::{effects, is_net};
 use crate::cli::exit::Exit;
-use crate::cli::load::{net_warnings, refused_net, unreadable};
-use crate::cli::notes::{Failure, Note, Source};
+use crate::cli::fitted::{Read, read_inputs};
+use crate::cli::frame::{self, Ask, Asked, Form, typed};
+use crate::cli::input::Input;
+use crate::cli::kinds::is_fitted;
+use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
-use crate::cli::plan::{PlanText, empty_plan, keys_of, not_text, options_refused, refused};
-use crate::cli::question::expression;
+use crate::cli::plan::{PlanText, applied, only_whatif};
+use crate::cli::sweep::{sweep, sweep_of_settings};
 
-/// Prints warnings about the files of a study.
-pub(crate) fn tell_warnings(warnings: &[LoadWarning], subject: &Subject, terminal: &Terminal) {
-    for warning in warnings {
-        match warning {
-            LoadWarning::Empty { path } => terminal.tell(&empty_plan(&path.display().to_string())),
-            LoadWarning::Net { path, text, warnings } => {
-                let source = Source::new(path.display().to_string(), text.as_str());
-                terminal.brief_warnings(&net_warnings(&source, warnings));
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// Every configuration of the axes of a plan.
+    Sweep,
+    /// Each setting of a job at half and at double its value.
+    Settings,
+    /// The effects of settings or rates, by a method.
+    Effects,
+    /// The cheapest configuration that meets a deadline.
+    Cheapest,
+}
+
+/// Answers the question of a file, or prints a plan.
+pub(crate) fn run(args: &StudyArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    let Some(kind) = args.print_plan else { return frame::run(args, terminal) };
+    let text = match (&args.inputs[..], kind) {
+        ([], PlanKind::Sweep) => SweepPlan::example_toml().to_owned(),
+        ([], PlanKind::Deadline) => OptimizePlan::example_toml().to_owned(),
+        (_, PlanKind::Sweep) => settings_plan(args, terminal)?,
+        (_, PlanKind::Deadline) => {
+            let help = "`tailspn study --print-plan=deadline` prints an example; `tailspn study FILE --deadline TIME` needs no plan";
+            return Err(Failure::helped(Exit::Usage, "--print-plan=deadline takes no file", help));
+        }
+    };
+    terminal.data(&text)?;
+    Ok(Exit::Success)
+}
+
+/// Returns the plan of a sweep of the settings of a job.
+fn settings_plan(args: &StudyArgs, terminal: &Terminal) -> Result<String, Failure> {
+    let (job, text) = job(args, terminal)?;
+    let mut plan = sweep_of_settings(job, text.as_ref())?.plan;
+    match &args.inputs[..] {
+        [plan_file] if text.is_some() => plan.sweep.base = Some(plan_file.display().to_string()),
+        _ => {
+            let help = "save the plan first: `tailspn estimate LOG --save-plan job.toml`";
+            return Err(Failure::helped(Exit::Usage, "--print-plan needs the plan of a job in a file", help));
+        }
+    }
+    toml::to_string(&plan).map_err(Failure::internal)
+}
+
+impl StudyArgs {
+    /// Returns what is asked.
+    pub(crate) fn route(&self) -> Result<Route, Failure> {
+        let Some(first) = self.inputs.first() else { return Ok(Route::Sweep) };
+        let by_method = |other| if self.method.is_some() { Route::Effects } else { other };
+        Ok(match first.kind() {
+            Some(FileKind::OptimizePlan) => by_method(Route::Cheapest),
+            Some(FileKind::JobPlan) => self.of_job(),
+            _ if is_fitted(first) => self.of_job(),
+            _ if is_net(first, self)? => Route::Effects,
+            _ => by_method(Route::Sweep),
+        })
+    }
+
+    /// Returns what is asked about a job.
+    fn of_job(&self) -> Route {
+        match (self.planned.has_deadline(), self.method) {
+            (true, None) => Route::Cheapest,
+            (_, Some(_)) => Route::Effects,
+            (false, None) => Route::Settings,
+        }
+    }
+
+    /// Refuses options that have no meaning for the question.
+    fn check_options(&self, route: Route) -> Result<(), Failure> {
+        use Route::{Cheapest, Effects, Settings, Sweep};
+        let (shard, output) = self.points();
+        let has_shard = shard != tailspn::share::Shard::WHOLE;
+        let effects: &[Route] = &[Effects];
+        let sweeps: &[Route] = &[Sweep, Settings];
+        let jobs: &[Route] = &[Cheapest, Settings, Effects];
+        let given: [(&str, bool, &[Route]); 19] = [
+            ("--measure", self.measure.is_some(), &[Effects, Cheapest]),
+            ("--probability", self.probability.is_some(), &[Cheapest]),
+            ("--price", self.price.is_some(), &[Cheapest]),
+            ("--until", self.until.is_some(), effects),
+            ("--avoid", self.before.avoid.is_some(), effects),
+            ("--within", self.before.within.is_some(), effects),
+            ("--transitions", self.transitions, effects),
+            ("--rows", self.rows.is_some(), effects),
+            ("--reps", self.reps.is_some(), &[Effects, Settings]),
+            ("--budget-replications", self.budget_replications.is_some(), sweeps),
+            ("--budget-time", self.budget_time.is_some(), sweeps),
+            ("--max-points", self.max_points.is_some(), sweeps),
+            ("--resume", self.resume, sweeps),
+            ("--output", output.is_some(), &[Sweep, Settings, Effects]),
+            ("--shard", has_shard, &[Sweep, Settings, Effects]),
+            ("--events", self.events.is_some(), sweeps),
+            ("--no-fold", self.no_fold, &[Sweep, Settings, Effects]),
+            ("--max-time", self.run.max_time.is_some(), &[Sweep, Settings, Effects]),
+            (self.fitted.only_for_logs().unwrap_or("--job"), self.fitted.only_for_logs().is_some(), jobs),
+        ];
+        match given.into_iter().find(|(_, given, of)| *given && !of.contains(&route)) {
+            Some((option, ..)) => {
+                let what = match route {
+                    Sweep => "a plan with [sweep]",
+                    Settings => "a job without --deadline",
+                    Effects => "the effects of settings",
+                    Cheapest => "the search for the cheapest configuration",
+                };
+                let help = "`tailspn study --help` lists what each file asks";
+                Err(Failure::helped(Exit::Usage, format!("{option} does not apply to {what}"), help))
             }
-            _ => {}
+            None => Ok(()),
         }
-    }
-    if let Some(advice) = subject.advice() {
-        terminal.tell(&format!("note: {advice}"));
     }
 }
 
-/// Explains why a study has no result; problems with keys are shown in the text of the plan.
-pub(crate) fn study_failure(error: StudyError, plan: &PlanText) -> Failure {
-    match error {
-        StudyError::Load(error) => load_failure(error),
-        StudyError::Options(error) => options_refused(&error),
-        StudyError::Plan(problems) => {
-            Failure { exit: Exit::Model, notes: problems.iter().map(|problem| problem_note(problem, plan)).collect() }
+/// Reads a job from logs or from a plan, with the options of the command; the text is that of the plan.
+pub(crate) fn job(args: &StudyArgs, terminal: &Terminal) -> Result<(JobPlan, Option<PlanText>), Failure> {
+    let (plan, text) = match read_inputs(&args.inputs, None, &args.fitted, terminal)? {
+        Read::Logs(job) => (job, None),
+        Read::Plan(path) => {
+            let text = PlanText::read(path, terminal)?;
+            (text.job()?, Some(text))
         }
-        error => error.into(),
+        Read::Nothing => return Err(Failure::plain(Exit::Usage, "no plan and no log is given")),
+    };
+    if let JobPlan::Tasks(_) = plan {
+        return Err(only_whatif(&plan, "study"));
+    }
+    Ok((applied(plan, &args.planned.single_options()?)?, text))
+}
+
+/// Returns the only file.
+pub(crate) fn only_file(args: &StudyArgs) -> Result<&Input, Failure> {
+    match &args.inputs[..] {
+        [one] => Ok(one),
+        [] => Err(Failure::plain(Exit::Usage, "no plan, log or net is given")),
+        several => {
+            let message = format!("{} files, but the first is not a log", several.len());
+            Err(Failure::helped(Exit::Usage, message, "pass one plan or net, or the logs of one job"))
+        }
     }
 }
 
-fn problem_note(problem: &KeyProblem, plan: &PlanText) -> Note {
-    let note = Note::problem(problem.to_string());
-    match problem.place(&plan.text) {
-        Some(span) => note.at(&plan.source, span),
-        None => note,
+impl Ask for StudyArgs {
+    fn form(&self) -> Form<'_> {
+        Form { plots: Some(&self.plots), typed: typed(&self.inputs), ..Form::printed(&self.print) }
     }
-}
 
-fn load_failure(error: LoadError) -> Failure {
-    let source = |path: std::path::PathBuf, text: String| Source::new(path.display().to_string(), text);
-    match error {
-        LoadError::Io { path, error } => unreadable(&path, &error),
-        LoadError::NotText { path } => not_text(&path.display().to_string()),
-        LoadError::Job { path, text, error } => refused(&source(path, text), error, &keys_of("estimate")),
-        error @ LoadError::Tasks { .. } => Failure::helped(Exit::Model, error.to_string(), "use `tailspn whatif PLAN`"),
-        LoadError::Net { path, bytes, error } => {
-            refused_net(&bytes, &source(path, pipe::decode(&bytes).unwrap_or_default().into_owned()), &error)
+    fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
+        let route = self.route()?;
+        self.check_options(route)?;
+        match route {
+            Route::Sweep => sweep(self, terminal),
+            Route::Settings => {
+                let (job, text) = job(self, terminal)?;
+                crate::cli::sweep::settings(job, text.as_ref(), self, terminal)
+            }
+            Route::Effects => effects(self, terminal),
+            Route::Cheapest => cheapest(self, terminal),
         }
-        LoadError::Goal { option, text, net, error } => expression(&net, option, &text)
-            .map_or_else(|failure| failure, |_| Failure::plain(Exit::Usage, error.to_string())),
-        other => Failure::plain(Exit::Model, other.to_string()),
     }
 }

@@ -1,72 +1,84 @@
-//! `sweep` and `tool merge`: many configurations of one job or net, their effects, and the setting that helps most.
+//! `study` of a plan with axes, and of the settings of a job: many configurations and their effects. And `tool merge`.
 
 use std::time::Instant;
 
 use tailspn::ask::RunSettings;
+use tailspn::plan::JobPlan;
 use tailspn::report::{Answer, counted, duration, sweep_report};
 use tailspn::share::Shard;
 use tailspn::sim::Placement;
 use tailspn::sweep::{MergeError, Sweep, SweepPlan, SweepSettings, merge as merge_shards};
 
-use crate::cli::args::{MergeArgs, SweepArgs, SweepPrintArgs};
+use crate::cli::args::{MergeArgs, StudyArgs};
 use crate::cli::exit::Exit;
-use crate::cli::frame::{self, Ask, Asked, Form};
+use crate::cli::frame::{Ask, Asked, Form};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::plan::{PlanText, keys_of};
 use crate::cli::proof::proved;
-use crate::cli::study::{study_failure, tell_warnings};
+use crate::cli::study::only_file;
+use crate::cli::study_failure::{study_failure, tell_warnings};
 use crate::cli::sweep_events::Teller;
 use crate::cli::watch::catch_interrupt;
 
-/// Runs the sweep of a plan, or prints a plan.
-pub(crate) fn run(args: &SweepArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    if args.plan.is_none() || args.print_plan {
-        terminal.data(SweepPlan::example_toml())?;
-        return Ok(Exit::Success);
-    }
-    frame::run(args, terminal)
+/// Runs the sweep of a plan.
+pub(crate) fn sweep<'a>(args: &'a StudyArgs, terminal: &Terminal) -> Result<Asked<'a>, Failure> {
+    let path = only_file(args)?;
+    let text = PlanText::read(path, terminal)?;
+    let plan = text.plan(SweepPlan::from_toml, &keys_of("study"))?;
+    let options = args.planned.single_options()?;
+    let sweep = Sweep::planned(plan, path.folder(), &options).map_err(|error| study_failure(error, &text))?;
+    answer(sweep, &text, args, terminal)
 }
 
-impl SweepPrintArgs {
-    fn form_of_answer(&self) -> Form<'_> {
-        Form { plots: Some(&self.plots), force: self.force, ..Form::printed(&self.form) }
-    }
+/// Returns the sweep of each setting of a job at half and at double its value.
+pub(crate) fn sweep_of_settings(job: JobPlan, text: Option<&PlanText>) -> Result<Sweep, Failure> {
+    Sweep::of_settings(job).map_err(|error| study_failure(error, text.unwrap_or(&PlanText::none())))
 }
 
-impl Ask for SweepArgs {
-    fn form(&self) -> Form<'_> {
-        self.print.form_of_answer()
-    }
+/// Varies each setting of a job.
+pub(crate) fn settings<'a>(
+    job: JobPlan,
+    text: Option<&PlanText>,
+    args: &'a StudyArgs,
+    terminal: &Terminal,
+) -> Result<Asked<'a>, Failure> {
+    let mut sweep = sweep_of_settings(job, text)?;
+    sweep.plan.sweep.replications = args.reps.unwrap_or(sweep.plan.sweep.replications);
+    answer(sweep, text.unwrap_or(&PlanText::none()), args, terminal)
+}
 
-    fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
-        let started = Instant::now();
-        let Some(path) = &self.plan else { return Err(Failure::plain(Exit::Usage, "no plan is given")) };
-        let text = PlanText::read(path, terminal)?;
-        let mut plan = text.plan(SweepPlan::from_toml, &keys_of("sweep"))?;
-        apply(self, &mut plan);
-        let failed = |error| study_failure(error, &text);
-        let sweep = Sweep::planned(plan, path.folder(), &self.planned.options());
-        let mut sweep = sweep.map_err(failed)?.settings(settings(self));
-        tell_warnings(&sweep.warnings, &sweep.subject, terminal);
-        let job = sweep.subject.plan().map_err(failed)?;
-        sweep.own_run = job.map(|job| proved(&job, self.trust.trust_misfit, terminal)).transpose()?;
-        sweep.subject.set_folding(!self.no_fold);
-        catch_interrupt(terminal);
-        let teller = Teller::new(self.events.is_some(), terminal);
-        let outcome = sweep.run_watched(&teller).map_err(failed)?;
-        let stored = &outcome.stored;
-        teller.done(stored, started.elapsed());
-        drop(teller);
-        let is_complete = stored.is_complete();
-        let device = outcome.placement.as_ref().map_or_else(String::new, place_of);
-        let mut notes = vec![format!("{} in {}{device}", counted(outcome.added, "point"), duration(started.elapsed()))];
-        if !is_complete && self.output.is_some() {
-            notes.push("note: some points, or replications of the budget, are missing; --resume runs them".to_owned());
-        }
-        let answer = Answer { notes, ..Answer::new(sweep_report(&sweep.plan, stored)) };
-        Ok(answer.unless_stopped(!is_complete).into())
+/// Runs a sweep; `text` is that of the plan that errors refer to.
+fn answer<'a>(sweep: Sweep, text: &PlanText, args: &'a StudyArgs, terminal: &Terminal) -> Result<Asked<'a>, Failure> {
+    let started = Instant::now();
+    let (shard, output) = args.points();
+    if shard != Shard::WHOLE && output.is_none() {
+        let help = "add --output FOLDER; `tailspn tool merge` merges the folders of all shards";
+        return Err(Failure::helped(Exit::Usage, "a shard of a sweep needs a folder for its points", help));
     }
+    let failed = |error| study_failure(error, text);
+    let mut sweep = sweep.settings(run_settings(args));
+    let settings = &mut sweep.plan.sweep;
+    settings.budget_replications = args.budget_replications.or(settings.budget_replications);
+    settings.budget_time_s = args.budget_time.map(|wall| wall.as_secs_f64()).or(settings.budget_time_s);
+    tell_warnings(&sweep.warnings, &sweep.subject, terminal);
+    let job = sweep.subject.plan().map_err(failed)?;
+    sweep.own_run = job.map(|job| proved(&job, args.trust.trust_misfit, terminal)).transpose()?;
+    sweep.subject.set_folding(!args.no_fold);
+    catch_interrupt(terminal);
+    let teller = Teller::new(args.events.is_some(), terminal);
+    let outcome = sweep.run_watched(&teller).map_err(failed)?;
+    let stored = &outcome.stored;
+    teller.done(stored, started.elapsed());
+    drop(teller);
+    let is_complete = stored.is_complete();
+    let device = outcome.placement.as_ref().map_or_else(String::new, place_of);
+    let mut notes = vec![format!("{} in {}{device}", counted(outcome.added, "point"), duration(started.elapsed()))];
+    if !is_complete && args.points().1.is_some() {
+        notes.push("note: some points, or replications of the budget, are missing; --resume runs them".to_owned());
+    }
+    let answer = Answer { notes, ..Answer::new(sweep_report(&sweep.plan, stored)) };
+    Ok(answer.unless_stopped(!is_complete).into())
 }
 
 /// Describes the device on which the points ran.
@@ -75,35 +87,31 @@ fn place_of(placement: &Placement) -> String {
     format!(", on the {}{device} ({})", placement.backend.name(), placement.reason)
 }
 
-/// Applies the arguments that replace keys of the plan.
-fn apply(args: &SweepArgs, plan: &mut SweepPlan) {
-    let settings = &mut plan.sweep;
-    settings.budget_replications = args.budget_replications.or(settings.budget_replications);
-    settings.budget_time_s = args.budget_time.map(|wall| wall.as_secs_f64()).or(settings.budget_time_s);
-}
-
 /// Returns the settings of the run from the arguments.
-fn settings(args: &SweepArgs) -> SweepSettings {
+fn run_settings(args: &StudyArgs) -> SweepSettings {
+    let (shard, output) = args.points();
+    let run = RunSettings::default();
     SweepSettings {
         run: RunSettings {
-            seed: args.seed,
-            level: args.level,
-            threads: args.threads,
-            max_time: args.max_time,
+            seed: args.run.seed,
+            level: args.run.level.unwrap_or(run.level),
+            threads: args.run.threads,
+            max_time: args.run.max_time,
             backend: args.place.backend.0,
             adapter: args.place.adapter.clone(),
-            ..RunSettings::default()
+            ..run
         },
-        shard: args.shard.unwrap_or(Shard::WHOLE),
+        shard,
         max_points: args.max_points,
-        output: args.output.clone(),
+        output,
         resume: args.resume,
     }
 }
 
 impl Ask for MergeArgs {
     fn form(&self) -> Form<'_> {
-        self.print.form_of_answer()
+        let print = &self.print;
+        Form { plots: Some(&print.plots), ..Form::printed(&print.form) }
     }
 
     /// Merges shards.

@@ -39,19 +39,41 @@ pub(crate) fn positive_count(text: &str) -> Result<u64, String> {
 
 /// Parses a duration in seconds: a number with `ms`, `s`, `m` or `h`; without a unit, seconds. `None` for other text.
 fn duration(text: &str) -> Option<f64> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let factor = match &text[digits.len()..] {
+    let text = text.trim();
+    // a part ends where letters end: 1h30m, 14 min 4 s
+    let letter = |c: char| c.is_ascii_alphabetic();
+    let end =
+        text.find(letter).map_or(text.len(), |at| at + text[at..].find(|c| !letter(c)).unwrap_or(text.len() - at));
+    let (first, rest) = text.split_at(end);
+    let digits = first.trim_end_matches(letter);
+    let factor = match &first[digits.len()..] {
         "ms" => 1e-3,
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
+        "d" => 86_400.0,
         _ => return None,
     };
-    Some(digits.trim().parse::<f64>().ok()? * factor)
+    let seconds = digits.trim().parse::<f64>().ok()? * factor;
+    let is_number = !first.ends_with(letter);
+    match rest.trim() {
+        "" => Some(seconds),
+        _ if is_number || seconds < 0.0 => None,
+        rest => duration(rest).filter(|more| *more >= 0.0).map(|more| seconds + more),
+    }
+}
+
+/// Refuses a time without a unit.
+fn needs_unit(text: &str) -> Result<(), String> {
+    match text.trim().parse::<f64>() {
+        Ok(number) if number > 0.0 => Err(format!("a time needs a unit, such as {number}s or {number}m")),
+        _ => Ok(()),
+    }
 }
 
 /// Parses a wall time: a duration above 0.
 pub(crate) fn wall_time(text: &str) -> Result<Duration, String> {
+    needs_unit(text)?;
     let wall = duration(text).and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     let expected = || "expected a duration, such as 500ms, 30s, 5m or 1h".to_owned();
     wall.filter(|wall| !wall.is_zero()).ok_or_else(expected)
@@ -59,6 +81,7 @@ pub(crate) fn wall_time(text: &str) -> Result<Duration, String> {
 
 /// Parses a deadline: a duration above 0, in seconds.
 pub(crate) fn deadline(text: &str) -> Result<f64, String> {
+    needs_unit(text)?;
     let positive = duration(text).filter(|seconds| seconds.is_finite() && *seconds > 0.0);
     positive.ok_or_else(|| "expected a time above 0, such as 85s or 5m".to_owned())
 }
@@ -365,9 +388,13 @@ mod tests {
     fn durations_have_units() {
         assert_eq!(wall_time("500ms"), Ok(Duration::from_millis(500)));
         assert_eq!(wall_time("5m"), Ok(Duration::from_secs(300)));
-        assert_eq!(wall_time("1.5"), Ok(Duration::from_millis(1500)));
+        assert_eq!(wall_time("1.5").unwrap_err(), "a time needs a unit, such as 1.5s or 1.5m");
         assert!(wall_time("0s").is_err() && wall_time("-1s").is_err() && wall_time("5 days").is_err());
         assert!(wall_time("1e300h").is_err());
+        assert_eq!(deadline("1h30m"), Ok(5400.0));
+        assert_eq!(deadline("14 min 4 s"), Ok(844.0));
+        assert_eq!(deadline("1d"), Ok(86_400.0));
+        assert!(["1h-30m", "1h30", "h", "1h x", "5 10s"].iter().all(|text| deadline(text).is_err()));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use tailspn::diagnose::long_tail::{
     Agent, AgentSettings, Boundary, History, Model, Oddities, Oddity, ProgressFeed, ProgressRecord, Recording,
     StragglerFlag,
 };
-use tailspn::report::{Answer, Report as _, WatchReport, progress_model_report, straggler_json, straggler_line};
+use tailspn::report::{Answer, Report as _, Typed, WatchReport, progress_model_report, straggler_json, straggler_line};
 use tailspn::subject::FileKind;
 use tailspn::trace::{Format, JobTrace, ReadOptions};
 use tailspn::watch::Watch as _;
@@ -38,17 +38,22 @@ pub(crate) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<Exit, Failure
         }
         return left::watch(log, args, terminal);
     }
+    if let Some(path) = args.stream().filter(|path| takes_no(path)) {
+        return Err(Failure::plain(Exit::Model, format!("`{}` has no progress reports", path.display())));
+    }
     if let [_, other, ..] = &args.inputs[..] {
         let message = format!("`{}` is one file too many: the first is no event log of Spark", other.display());
         return Err(Failure::helped(Exit::Usage, message, "pass earlier runs by --learn"));
     }
     if let Some(path) = &args.output {
-        may_write(path, args.force)?;
+        may_write(path, args.print.force)?;
     }
-    let PrintArgs { csv, markdown, all, .. } = args.print;
-    if (csv || markdown || all) && (args.stream().is_some() || to_stdout(args)) {
+    args.print.check()?;
+    if (args.print.is_csv() || args.print.markdown || args.print.verbose)
+        && (args.stream().is_some() || to_stdout(args))
+    {
         let message =
-            "--csv, --markdown and --all print a learned model, but standard output is used for something else";
+            "--csv, --markdown and --verbose print a learned model, but standard output is used for something else";
         let help = "run `tailspn watch --learn HIST` without a file and without `-o -`";
         return Err(Failure::helped(Exit::Usage, message, help));
     }
@@ -64,6 +69,11 @@ pub(crate) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<Exit, Failure
         Some(path) => watch(path, model.as_ref(), args, terminal),
         None => Ok(if interrupted() { Exit::Interrupted } else { Exit::Success }),
     }
+}
+
+/// Returns true for a file of another kind.
+fn takes_no(path: &Path) -> bool {
+    FileKind::of(path).is_some_and(|kind| kind != FileKind::Progress)
 }
 
 /// Returns true for the event log of a Spark application; Spark creates it empty.
@@ -116,23 +126,23 @@ fn learn(args: &WatchArgs, terminal: &Terminal) -> Result<Model, Failure> {
     for (run, path) in (0..).zip(&args.learn) {
         history.extend(earlier_run(path, run, terminal)?);
     }
-    let refused = |error: &dyn std::fmt::Display| Failure::plain(Exit::Trace, error.to_string());
+    let refused = |error: &dyn std::fmt::Display| Failure::plain(Exit::Model, error.to_string());
     let learned = Model::learn(&history).map_err(|error| refused(&error))?;
     let report = progress_model_report(&learned, args.learn.len() as u64);
     let toml = learned.model.to_toml().map_err(Failure::internal)?;
     let to_stdout = to_stdout(args);
     if to_stdout || args.stream().is_some() {
-        terminal.tell(terminal.printed(&report.into(), &PrintArgs::default())?.trim_end());
+        terminal.tell(terminal.printed(&report.into(), &PrintArgs::default(), &Typed::default())?.trim_end());
     } else {
         let answer = Answer::new(report);
-        terminal.show(&answer, &args.print)?;
+        terminal.show(&answer, &args.print, &Typed::default())?;
         terminal.keep(answer);
     }
     if to_stdout {
         terminal.data(&toml)?;
     }
     if let Some(path) = args.output.as_deref().filter(|_| !to_stdout) {
-        write_file(path, toml.as_bytes(), args.force)?;
+        write_file(path, toml.as_bytes(), args.print.force)?;
     }
     Ok(learned.model)
 }
@@ -178,7 +188,7 @@ fn with_curves(trace: &JobTrace, name: &str, run: u32) -> Result<History, Failur
     if history.tasks.is_empty() {
         let note = Note::problem(format!("`{name}` has no task progress over time"));
         let help = "use progress reports, or Hadoop 2 job histories (clockSplits)";
-        return Err(Failure::new(Exit::Trace, note.with_help(help)));
+        return Err(Failure::new(Exit::Model, note.with_help(help)));
     }
     Ok(history)
 }
@@ -310,7 +320,8 @@ impl Incoming {
 fn tell(flags: &[StragglerFlag], args: &WatchArgs, terminal: &Terminal) -> Result<(), Failure> {
     let mut text = String::new();
     for flag in flags {
-        text += &if args.print.json { straggler_json(flag).map_err(Failure::internal)? } else { straggler_line(flag) };
+        text +=
+            &if args.print.is_json() { straggler_json(flag).map_err(Failure::internal)? } else { straggler_line(flag) };
     }
     if text.is_empty() { Ok(()) } else { terminal.data(&text) }
 }
@@ -332,7 +343,7 @@ fn close(
     tell_oddities(&name, &oddities, terminal);
     let counts = agent.counts();
     let report = WatchReport { counts, partial: interrupted(), warnings: oddities.list().collect() };
-    if args.print.json {
+    if args.print.is_json() {
         terminal.data(&report.json().map_err(Failure::internal)?)?;
     }
     terminal.tell(report.text(&terminal.look(false)).trim_end());
@@ -345,7 +356,7 @@ fn close(
     }
     if counts.reports == 0 && feed.lines() > 0 {
         return Err(Failure::helped(
-            Exit::Trace,
+            Exit::Model,
             format!("`{name}` contains no progress report"),
             "docs/watch.md describes the format of a report",
         ));

@@ -14,7 +14,7 @@ use tailspn::whatif::WhatIf;
 use crate::cli::args::WhatIfArgs;
 use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
-use crate::cli::frame::{self, Ask, Asked, Form};
+use crate::cli::frame::{self, Ask, Asked, Form, no_file, typed};
 use crate::cli::logs::load_with_warnings;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
@@ -38,12 +38,15 @@ impl Ask for WhatIfArgs {
         Form {
             plots: Some(&self.plots),
             picture: self.plot.as_deref(),
-            force: self.force,
+            typed: typed(&self.plan).or_demo(self.demo),
             ..Form::printed(&self.print)
         }
     }
 
     fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
+        if self.plan.is_none() && !self.demo {
+            return Err(no_file("whatif"));
+        }
         self.plot.as_ref().map_or(Ok(()), |_| may_plot("--plot"))?;
         catch_interrupt(terminal);
         let (mut study, own_run) = match self.plan.as_ref().filter(|plan| plan.is_log()) {
@@ -96,8 +99,10 @@ fn of_log(log: &Path, args: &WhatIfArgs, terminal: &Terminal) -> Result<WhatIf, 
         None => trace,
     };
     let mut study = WhatIf::of_log(&trace).map_err(failure)?;
-    if let Some(path) = &args.policies {
-        study.policies = PlanText::read(&path.as_path().into(), terminal)?.policies()?;
+    match args.policies.as_deref() {
+        Some(all) if all.as_os_str() == "all" => study = study.of_literature(),
+        Some(path) => study.policies = PlanText::read(&path.into(), terminal)?.policies()?,
+        None => {}
     }
     Ok(study)
 }

@@ -13,13 +13,15 @@ use crate::cli::calls::faulty_node;
 use crate::cli::compare::compare;
 use crate::cli::exit::Exit;
 use crate::cli::files::write_file_with;
-use crate::cli::frame::{self, Ask, Asked, Form};
+use crate::cli::frame::{self, Ask, Asked, Form, typed};
+use crate::cli::input::Input;
 use crate::cli::kinds::are_compared;
 use crate::cli::logs::{load, tell_warnings};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::watch::catch_interrupt;
 use crate::cli::why_inputs::Inputs;
+use crate::cli::why_list::{explain_all, runs};
 use crate::cli::why_methods::{by_calls, by_log, by_progress, without_log};
 
 /// Explains the inputs, or prints the attempts of a log.
@@ -42,13 +44,18 @@ impl Ask for WhyArgs {
             plots: Some(&self.plots),
             picture: self.timeline.as_deref(),
             files: self.attempts.iter().map(|path| &**path).collect(),
-            force: self.force,
+            typed: typed(&self.paths.iter().map(|path| Input::from(path.as_path())).collect::<Vec<_>>()),
             ..Form::printed(&self.print)
         }
     }
 
     fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
         catch_interrupt(terminal);
+        if self.against.is_empty()
+            && let Some(runs) = runs(self)?
+        {
+            return explain_all(runs, self, terminal);
+        }
         if !self.against.is_empty() || are_compared(&self.paths) {
             return compare(self, terminal);
         }
@@ -90,7 +97,9 @@ fn explain<'a>(inputs: &Inputs, args: &'a WhyArgs, terminal: &Terminal) -> Resul
     let Some(path) = &args.attempts else { return Ok(asked) };
     let text = args.print.csv_text();
     Ok(asked.writing(move |_, _| {
-        write_file_with(path, args.force, |out| trace_csv(&trace, &usual, text, |part| out.write_all(part.as_bytes())))
+        write_file_with(path, args.print.force, |out| {
+            trace_csv(&trace, &usual, text, |part| out.write_all(part.as_bytes()))
+        })
     }))
 }
 
@@ -101,7 +110,7 @@ fn log_of(inputs: &Inputs, args: &WhyArgs, terminal: &Terminal) -> Result<Option
     if let Some(path) = inputs.unknown.first() {
         // the log reader has the best message for other kinds of files
         load(path, &options, terminal)?;
-        return Err(Failure::plain(Exit::Trace, format!("`{}` cannot be explained", path.display())));
+        return Err(Failure::plain(Exit::Model, format!("`{}` cannot be explained", path.display())));
     }
     log?.map(|log| load(log, &options, terminal)).transpose()
 }

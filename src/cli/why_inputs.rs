@@ -84,7 +84,7 @@ impl Inputs {
         }
         let found = std::fs::metadata(&log.path).map_err(|error| unreadable(&log.path, &error))?;
         let what = if found.is_file() { "is not a strace log" } else { "is not a file" };
-        Err(Failure::helped(Exit::Trace, format!("`{}` {what}", log.path.display()), "NODE=FILE is for strace logs"))
+        Err(Failure::helped(Exit::Model, format!("`{}` {what}", log.path.display()), "NODE=FILE is for strace logs"))
     }
 
     fn folder(&mut self, folder: &Path, seen: &mut BTreeSet<PathBuf>) -> Result<(), Failure> {
@@ -129,10 +129,10 @@ impl Inputs {
             [] if self.samples.is_empty() => {
                 let note = Note::problem("the inputs contain nothing to explain");
                 let help = "pass the log of a job, progress reports or strace logs; subfolders are not searched";
-                Err(Failure::new(Exit::Trace, note.with_help(help)))
+                Err(Failure::new(Exit::Model, note.with_help(help)))
             }
             [] => Err(Failure::helped(
-                Exit::Trace,
+                Exit::Model,
                 "no job log among the inputs",
                 "pass the log as well; samples alone do not describe tasks",
             )),

@@ -102,7 +102,7 @@ pub(super) fn by_progress(
     if trace.is_none() && inputs.calls.is_empty() && !found.compared {
         let note = Note::problem("the progress reports are unusable, and there are no other inputs");
         return Err(Failure {
-            exit: Exit::Trace,
+            exit: Exit::Model,
             notes: [vec![note], found.warnings.iter().map(Note::problem).collect()].concat(),
         });
     }

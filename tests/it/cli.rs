@@ -356,7 +356,7 @@ fn simulates_to_csv() {
 
 #[test]
 fn estimates_the_default_job() {
-    assert_shown!(shown(&["estimate"]));
+    assert_shown!(shown(&["estimate", "--demo"]));
 }
 
 #[test]
@@ -371,7 +371,7 @@ fn estimates_a_plan_without_a_formula() {
 
 #[test]
 fn estimates_to_csv() {
-    assert_shown!(data(&["estimate", "--csv"]));
+    assert_shown!(data(&["estimate", "--demo", "--csv"]));
 }
 
 #[test]
@@ -389,12 +389,12 @@ fn printed_plan_estimates_like_the_default() {
     let path = folder.path().join("plan.toml");
     std::fs::write(&path, data(&["estimate", "--print-plan"])).unwrap();
     let numbers = |args: &[&str]| data(args).lines().filter(|line| !line.contains("ratio")).collect::<String>();
-    assert_eq!(numbers(&["estimate", "--csv"]), numbers(&["estimate", path.to_str().unwrap(), "--csv"]));
+    assert_eq!(numbers(&["estimate", "--demo", "--csv"]), numbers(&["estimate", path.to_str().unwrap(), "--csv"]));
 }
 
 #[test]
 fn plain_terminals_get_ascii() {
-    let output = tool(&["estimate"]).env("LC_ALL", "C").output().unwrap();
+    let output = tool(&["estimate", "--demo"]).env("LC_ALL", "C").output().unwrap();
     assert!(output.stdout.is_ascii(), "{}", show(&output));
 }
 
@@ -412,7 +412,7 @@ fn written_and_converted_nets_simulate_alike() {
     let simulated = |net: &str| data(&["net", "simulate", net, "--reps=100", "--csv"]);
     assert_eq!(simulated(&net), simulated(&copy));
     let exported = file("exported.xml");
-    data(&["estimate", "--reps=10", "--export", &exported]);
+    data(&["estimate", "--demo", "--reps=10", "--export", &exported]);
     let checked: serde_json::Value = serde_json::from_str(&data(&["net", "check", &exported, "--json"])).unwrap();
     assert_eq!((checked["places"].as_u64(), checked["transitions"].as_u64()), (Some(1_124), Some(1_082)));
 }

@@ -228,7 +228,7 @@ fn inputs_that_cannot_be_compared_give_no_all_clear() {
     let [wrong, profile, empty] = [path("wrong.tsv"), path("usual.json"), path("empty")];
     std::fs::write(&wrong, "partition\tt_ms\tprogress\nx\t1\t0.0\nx\t1000\t1.0\n").unwrap();
     let text = shown(&["why", &wrong]);
-    assert!(text.starts_with("exit 4") && text.contains("the progress reports are unusable"), "{text}");
+    assert!(text.starts_with("exit 3") && text.contains("the progress reports are unusable"), "{text}");
     std::fs::create_dir(&empty).unwrap();
     assert!(shown(&["why", &empty]).contains("the inputs contain nothing to explain"));
     let Some(runs) = labelled().map(|folder| folder.join("strace-minimr")) else { return };
@@ -435,12 +435,12 @@ fn unrecognised_files_are_reported() {
     std::fs::write(&reports, "partition\tt_ms\tprogress\n0\t1\t0.0\n0\t1000\t1.0\n").unwrap();
     // alone it is an error; with a log, or in a folder, it is left out with a warning
     let alone = shown(&["why", &garbage]);
-    assert!(alone.starts_with("exit 4") && alone.contains("garbage"), "{alone}");
+    assert!(alone.starts_with("exit 3") && alone.contains("garbage"), "{alone}");
     let beside = unwrapped(&shown(&["why", LOG, &garbage]));
     assert!(beside.starts_with("exit 0") && beside.contains("skipped (unrecognised files"), "{beside}");
     let text = unwrapped(&shown(&["why", folder.path().to_str().unwrap()]));
     assert!(text.starts_with("exit 0") && text.contains("2 reports on 1 task attempts"), "{text}");
     assert!(text.contains("skipped (unrecognised files, or subfolders): ") && text.contains("garbage"), "{text}");
     let text = shown(&["why", &format!("n1={garbage}")]);
-    assert!(text.starts_with("exit 4") && text.contains("is not a strace log"), "{text}");
+    assert!(text.starts_with("exit 3") && text.contains("is not a strace log"), "{text}");
 }

@@ -269,17 +269,17 @@ fn a_file_of_another_kind_names_the_right_command() {
     let spark = "tests/data/trace/sort-32mb.spark.gz".to_owned();
     // the file, the commands that take it, and what the help names
     let files = [
-        (net.to_str().unwrap().to_owned(), "check convert simulate solve structure sensitivity", "`net simulate`"),
-        (made("job.toml", &["estimate", "--print-plan"]), "spn-gc estimate whatif optimize", "`estimate`"),
-        (made("stages.toml", &["fit", &spark, "-o", "-"]), "spn-gc estimate whatif optimize", "`estimate`"),
-        (made("sweep.toml", &["sweep", "--print-plan"]), "sweep sensitivity", "`sweep`"),
-        (made("best.toml", &["optimize", "--print-plan"]), "optimize sweep sensitivity", "`optimize`"),
-        (made("result.json", &["estimate", "--json"]), "", "`tailspn FILE`"),
-        (spark, "estimate whatif fit why optimize", "`estimate`"),
-        ("tests/data/trace/plain-unions.jhist".to_owned(), "estimate whatif fit why optimize", "`estimate`"),
-        ("tests/data/trace/small.rumen.json".to_owned(), "estimate whatif fit why optimize", "`estimate`"),
+        (net.to_str().unwrap().to_owned(), "check convert simulate solve structure study", "`net simulate`"),
+        (made("job.toml", &["estimate", "--print-plan"]), "spn-gc estimate whatif study", "`estimate`"),
+        (made("stages.toml", &["fit", &spark, "-o", "-"]), "spn-gc estimate whatif study", "`estimate`"),
+        (made("sweep.toml", &["study", "--print-plan"]), "study", "`study`"),
+        (made("best.toml", &["study", "--print-plan=deadline"]), "study", "`study`"),
+        (made("result.json", &["estimate", "--demo", "--json"]), "", "`tailspn FILE`"),
+        (spark, "estimate whatif fit why study", "`estimate`"),
+        ("tests/data/trace/plain-unions.jhist".to_owned(), "estimate whatif fit why study", "`estimate`"),
+        ("tests/data/trace/small.rumen.json".to_owned(), "estimate whatif fit why study", "`estimate`"),
         ("tests/data/trace/alibaba-2017.csv".to_owned(), "whatif fit why", "`why`"),
-        ("tests/data/trace/count_conf.xml".to_owned(), "estimate fit optimize", "`fit`"),
+        ("tests/data/trace/count_conf.xml".to_owned(), "estimate fit study", "`fit`"),
         (strace.to_str().unwrap().to_owned(), "why", "`why`"),
     ];
     let out = folder.path().join("out");
@@ -294,9 +294,7 @@ fn a_file_of_another_kind_names_the_right_command() {
             "net spn-gc",
             "estimate",
             "whatif",
-            "sweep",
-            "sensitivity",
-            "optimize",
+            "study",
             "fit",
             "why",
         ] {
@@ -363,12 +361,12 @@ fn times_that_are_years_apart_are_told_before_a_replay() {
 #[test]
 fn invalid_shares_threads_and_missing_axes_get_a_hint() {
     let told = |args: &[&str]| show(&tool(args).output().unwrap());
-    assert!(told(&["estimate", "--level", "95"]).contains("did you mean 95%?"));
-    assert!(told(&["estimate", "--threads", "0"]).contains("a whole number of at least 1"));
+    assert!(told(&["estimate", "--demo", "--level", "95"]).contains("did you mean 95%?"));
+    assert!(told(&["estimate", "--demo", "--threads", "0"]).contains("a whole number of at least 1"));
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("plan.toml");
     std::fs::write(&path, "").unwrap();
-    for command in ["sweep", "optimize"] {
+    for command in ["study"] {
         assert!(told(&[command, &path.display().to_string()]).contains("add an `[[axis]]`"), "{command}");
     }
 }
@@ -384,11 +382,11 @@ fn line_ends_of_windows_do_not_move_places() {
         ("cut.xml", cut_net.into(), vec!["net", "check", "cut.xml"]),
         ("plan.toml", include_str!("../data/cli/wrong-plan.toml").into(), vec!["estimate", "plan.toml"]),
         ("syntax.toml", "[job]\ninput_mb =\nreduces = 3 4\n".into(), vec!["estimate", "syntax.toml"]),
-        ("sweep.toml", format!("[sweep]\nreplications = 10\n\n{axis}"), vec!["sweep", "sweep.toml"]),
+        ("sweep.toml", format!("[sweep]\nreplications = 10\n\n{axis}"), vec!["study", "sweep.toml"]),
         (
             "constraint.toml",
             format!("[sweep]\n\nconstraints = [\"job.reduces <= 2 *\"]\n{}", axis.replace("reducers", "reduces")),
-            vec!["sweep", "constraint.toml"],
+            vec!["study", "constraint.toml"],
         ),
         (
             "queries.txt",
@@ -433,7 +431,7 @@ fn misspelt_words_get_the_word_that_was_meant() {
         (vec!["net", "simulate", net, "--backend", "gpuu"], "'gpu'"),
         (vec!["net", "simulate", net, "--read-as", "pip5"], "did you mean `pipe5`?"),
         (vec!["net", "solve", net, "--method", "stats"], "'states'"),
-        (vec!["estimate", "--color", "nevr"], "'never'"),
+        (vec!["estimate", "--demo", "--color", "nevr"], "'never'"),
     ] {
         let told = shown(&args);
         assert!(told.starts_with("exit 2") && told.contains(meant), "{told}");
@@ -442,7 +440,7 @@ fn misspelt_words_get_the_word_that_was_meant() {
     let told = unwrapped(&shown_on("plan.toml", plan.as_bytes(), &["estimate", "plan.toml"])).replace("│ ", "");
     assert!(told.starts_with("exit 3") && told.contains("did you mean \"exponential\"?"), "{told}");
     let plan = "[sweep]\ndesign = \"grd\"\n[[axis]]\nkey = \"job.reduces\"\nvalues = [1]\n";
-    let told = unwrapped(&shown_on("plan.toml", plan.as_bytes(), &["sweep", "plan.toml"]));
+    let told = unwrapped(&shown_on("plan.toml", plan.as_bytes(), &["study", "plan.toml"]));
     assert!(told.starts_with("exit 3") && told.contains("did you mean \"grid\"?"), "{told}");
 }
 

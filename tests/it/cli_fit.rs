@@ -109,7 +109,7 @@ fn a_run_that_failed_is_used_as_far_as_it_went() {
     // a run of another folder's table has the same stages by position, and its size by what it read
     assert!(notes.contains("its input is assumed to be 64.00 MB, by what these stages have read"), "{notes}");
     let alone = shown(&["fit", log, "--quiet"]);
-    assert!(alone.starts_with("exit 4") && alone.contains("a job failed or did not finish, and no other"), "{alone}");
+    assert!(alone.starts_with("exit 3") && alone.contains("a job failed or did not finish, and no other"), "{alone}");
     // without its end, the same stages are known
     let cut = std::fs::read_to_string(log).unwrap();
     let open: Vec<&str> = cut.lines().filter(|line| !line.contains("JobFailed")).collect();
@@ -151,9 +151,9 @@ fn the_library_estimates_a_plan_of_stages_as_the_tool_does() {
 #[test]
 fn invalid_logs_sizes_and_plans_have_their_exit_codes() {
     let one = shown(&["fit", "tests/data/trace/alibaba-2017.csv"]);
-    assert!(one.starts_with("exit 4"), "{one}");
+    assert!(one.starts_with("exit 3"), "{one}");
     let other = shown(&["fit", SMALL, SPECULATION, "--input-size", "32M", "--input-size", "1G"]);
-    assert!(other.starts_with("exit 4") && other.contains("these are not runs of"), "{other}");
+    assert!(other.starts_with("exit 3") && other.contains("these are not runs of"), "{other}");
     let sizes = shown(&["fit", SMALL, LARGER, "--input-size", "1G"]);
     assert!(sizes.starts_with("exit 2"), "{sizes}");
     let twice = shown(&["fit", SMALL, SMALL]);
@@ -170,7 +170,7 @@ fn invalid_logs_sizes_and_plans_have_their_exit_codes() {
     assert!(vast.starts_with("exit 2") && vast.contains("with these options, `stage["), "{vast}");
     let exact = shown(&["estimate", plan, "--method", "exact"]);
     assert!(exact.starts_with("exit 5"), "{exact}");
-    let no_plan = shown(&["estimate", "--executors", "3"]);
+    let no_plan = shown(&["estimate", "--demo", "--executors", "3"]);
     assert!(no_plan.starts_with("exit 2"), "{no_plan}");
 }
 
@@ -202,8 +202,8 @@ fn inputs_that_cannot_be_combined_are_refused() {
     wrong(&["fit", SMALL, SETTINGS], "exit 2", "apply only to MapReduce logs");
     wrong(&["fit", SMALL, "--job", "job_1"], "exit 2", "apply only to MapReduce logs");
     wrong(&["fit", HISTORY, SETTINGS, SETTINGS], "exit 2", "2 configurations");
-    wrong(&["fit", HISTORY, "--job", "job_9_9"], "exit 4", "no job `job_9_9`");
-    wrong(&["fit", HISTORY, "models/textbook/mm1k.xml"], "exit 4", "is a net, which `tailspn fit` does not accept");
+    wrong(&["fit", HISTORY, "--job", "job_9_9"], "exit 3", "no job `job_9_9`");
+    wrong(&["fit", HISTORY, "models/textbook/mm1k.xml"], "exit 3", "is a net, which `tailspn fit` does not accept");
 }
 
 /// Two stages on two slots: 3 tasks of 1 s, then 2 of 0.5 s on average.
@@ -271,7 +271,7 @@ fn copies_shorten_a_planned_job_with_rare_long_tasks() {
     let (alone, without) = (none["usual_mean"]["value"].as_f64().unwrap(), number("without_s", "value"));
     assert!((alone - without).abs() < 1e-5, "{alone} {without}");
     assert!(shown(&["estimate", plan, "--speculation", "quantile=2"]).starts_with("exit 2"));
-    assert!(shown(&["estimate", "--speculation", "spark4"]).starts_with("exit 2"));
+    assert!(shown(&["estimate", "--demo", "--speculation", "spark4"]).starts_with("exit 2"));
 }
 
 #[test]
@@ -287,11 +287,11 @@ fn a_log_is_replayed_under_other_policies() {
     std::fs::write(&policies, "[[policy]]\ndetector = { kind = \"late\" }\nlag_s = 1\n").unwrap();
     let csv = shown(&["whatif", SMALL, "--policies", policies.to_str().unwrap(), "--reps", "20", "--csv"]);
     assert!(csv.starts_with("exit 0") && csv.contains("job_time,late,s,") && csv.contains("job_time,none,s,"), "{csv}");
-    assert!(shown(&["whatif", "--policies", policies.to_str().unwrap()]).starts_with("exit 2"));
+    assert!(shown(&["whatif", "--demo", "--policies", policies.to_str().unwrap()]).starts_with("exit 2"));
     std::fs::write(&policies, "[job]\ninput_mb = 640\n").unwrap();
     for command in [&["whatif", SMALL][..], &["tool", "detectors", "--on", SMALL]] {
         let refused = shown(&[command, &["--policies", policies.to_str().unwrap()]].concat());
         assert!(refused.starts_with("exit 2") && refused.contains("policies.toml` has no policies"), "{refused}");
     }
-    assert!(shown(&["whatif", "tests/data/trace/google-2011.csv"]).starts_with("exit 4"));
+    assert!(shown(&["whatif", "tests/data/trace/google-2011.csv"]).starts_with("exit 3"));
 }

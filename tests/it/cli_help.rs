@@ -106,9 +106,13 @@ fn stage() -> tempfile::TempDir {
     fs::write(folder.join("job.toml"), run(folder, &["estimate", "--print-plan"])).unwrap();
     let plan = fs::read_to_string(folder.join("job.toml")).unwrap();
     fs::write(folder.join("other.toml"), plan.replacen("= 4", "= 8", 1)).unwrap();
-    fs::write(folder.join("before.json"), run(folder, &["estimate", "--reps", "500", "--json"])).unwrap();
-    fs::write(folder.join("after.json"), run(folder, &["estimate", "--reps", "500", "--seed", "2", "--json"])).unwrap();
-    fs::write(folder.join("knobs.toml"), run(folder, &["sweep", "--print-plan"])).unwrap();
+    fs::write(folder.join("before.json"), run(folder, &["estimate", "--demo", "--reps", "500", "--json"])).unwrap();
+    fs::write(
+        folder.join("after.json"),
+        run(folder, &["estimate", "--demo", "--reps", "500", "--seed", "2", "--json"]),
+    )
+    .unwrap();
+    fs::write(folder.join("knobs.toml"), run(folder, &["study", "--print-plan"])).unwrap();
     fs::write(folder.join("copies.toml"), run(folder, &["whatif", "--print-plan"])).unwrap();
     run(folder, &["fit", "small.gz", "-o", "plan.toml"]);
     run(folder, &["watch", "--learn", "hist1.tsv.gz", "-o", "model.toml"]);
@@ -220,7 +224,7 @@ const TESTED: [&[&str]; 5] = [
     &["net check", "net convert", "net structure", "net simulate", "net solve", "net query", "net rare", "net spn-gc"],
     &["estimate", "whatif"],
     &["why", "fit", "watch", "tool detectors", "tool profile"],
-    &["sweep", "tool merge", "sensitivity", "optimize"],
+    &["study", "tool merge"],
     &["job.json", "serve", "tool schema", "tool devices", "tool bench", "tool setup", "tool completions", "tool man"],
 ];
 
@@ -253,7 +257,7 @@ fn an_example_that_runs_uses_each_group_of_options() {
 
 #[test]
 fn groups_of_options_are_found() {
-    let found = groups(&help("sweep"));
+    let found = groups(&help("tool merge"));
     let names: Vec<&str> = found.iter().map(|(heading, _)| &heading[..]).collect();
     assert_eq!(names, ["In place of the plan's values", "Output", "Run", "Plan"]);
     assert!(found[0].1.contains(&"--input-size".to_owned()), "{found:?}");

@@ -84,7 +84,8 @@ fn a_row_is_the_answer_for_one_value() {
     let p50 = &one["job_time"]["quantiles"].as_array().unwrap()[0]["value"];
     assert_eq!(&row["time_s"]["value"], p50, "{row}");
     assert_eq!(row["in_time"], one["deadline"]["simulated"]["value"]);
-    let one_thread = ["estimate", "--workers=4,8", "--reps=200", "--seed=3", "--json", "--deadline=3m", "--threads=1"];
+    let one_thread =
+        ["estimate", "--demo", "--workers=4,8", "--reps=200", "--seed=3", "--json", "--deadline=3m", "--threads=1"];
     assert_eq!(json(&one_thread)["rows"], list["rows"]);
 }
 
@@ -106,7 +107,7 @@ fn lists_that_are_refused_say_why() {
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let three = refused(&["--executors=1..2", "--cores=1,2", "--input-size=1x,2x"]);
-    assert!(three.contains("not 3: --input-size, --executors, --cores") && three.contains("tailspn sweep"), "{three}");
+    assert!(three.contains("not 3: --input-size, --executors, --cores") && three.contains("tailspn study"), "{three}");
     let many = refused(&["--executors=1..5000", "--cores=1..5"]);
     assert!(many.contains("25000 configurations are too many for a table; 10000 is the maximum"), "{many}");
     assert!(refused(&["--workers=1..4"]).contains("use `--executors`"));
@@ -131,7 +132,7 @@ fn the_table_in_all_forms() {
     assert_shown!(data(&["estimate", &job, "--executors=2,8", "--deadline=46s", "--json"]));
 
     assert_eq!(with(&["--csv"]).lines().count(), 21);
-    assert_eq!(with(&["--markdown", "--all"]).lines().filter(|line| line.starts_with("| ")).count(), 22);
+    assert_eq!(with(&["--markdown", "--verbose"]).lines().filter(|line| line.starts_with("| ")).count(), 22);
     let pictures = folder.at("pictures");
     data(&["estimate", &job, "--executors=1..9", "--input-size=1x,2x", "--plots", &pictures]);
     let curve = std::fs::read_to_string(std::path::Path::new(&pictures).join("curve.svg")).unwrap();

@@ -96,7 +96,7 @@ fn empty_parts_do_no_harm() {
 
 #[test]
 fn parts_of_estimates_are_one_run() {
-    assert_same(&["estimate", "--reps", "300", "--seed", "9"]);
+    assert_same(&["estimate", "--demo", "--reps", "300", "--seed", "9"]);
     assert_same(&["estimate", "models/mapreduce/all-at-once.toml", "--reps", "300"]);
     let folder = tempfile::tempdir().unwrap();
     let stages = path(&folder, "stages.toml");
@@ -110,7 +110,7 @@ const STAGES: &str = "[job]\ninput_mb = 64\nexecutors = 2\ncores = 2\n[run]\nsig
 
 #[test]
 fn parts_of_what_ifs_are_one_run() {
-    assert_same(&["whatif", "--reps", "70"]);
+    assert_same(&["whatif", "--demo", "--reps", "70"]);
     assert_same(&["whatif", "models/tutorial/copies.toml", "--reps", "70"]);
 }
 
@@ -125,18 +125,10 @@ fn parts_of_studies_are_one_study() {
     for method in
         [&["derivatives", "--reps", "2000"][..], &["each"], &["morris", "--rows", "7"], &["sobol", "--rows", "8"]]
     {
-        assert_same(&[&["sensitivity", &knobs, "--method"], method].concat());
+        assert_same(&[&["study", &knobs, "--method"], method].concat());
     }
     // scores
-    assert_same(&[
-        "sensitivity",
-        "models/textbook/mm1k.xml",
-        "--until",
-        "#(queue) >= 3",
-        "--transitions",
-        "--reps",
-        "900",
-    ]);
+    assert_same(&["study", "models/textbook/mm1k.xml", "--until", "#(queue) >= 3", "--transitions", "--reps", "900"]);
 }
 
 const NET: &str = "models/textbook/small_job.xml";
@@ -201,7 +193,7 @@ fn invalid_shards_are_refused_with_the_reason() {
     let file = path(&folder, "part");
     for (command, expected) in [
         (&["net", "simulate", NET, "--rel-error", "1%"][..], "shards need a fixed number of replications"),
-        (&["estimate", "--method", "exact"], "there is nothing to split"),
+        (&["estimate", "--demo", "--method", "exact"], "there is nothing to split"),
     ] {
         let message = refusal(&[command, &["--shard", "1/2", "--output", &file]].concat(), 2);
         assert!(message.contains(expected), "{message}");
@@ -219,7 +211,7 @@ fn invalid_shards_are_refused_with_the_reason() {
 #[ignore = "takes a minute; `.ci/nightly` runs it"]
 fn a_million_replications_in_64_parts_are_one_run() {
     let folder = tempfile::tempdir().unwrap();
-    let command = ["estimate", "--method", "simulate", "--reps", "1e6", "--backend", "cpu"];
+    let command = ["estimate", "--demo", "--method", "simulate", "--reps", "1e6", "--backend", "cpu"];
     let files: Vec<String> = (1..=64).map(|index| shard(&command, index, 64, &folder)).collect();
     let whole = comparable(&data(&[&command[..], &["--json"]].concat()));
     assert_eq!(merged(&files, &[]), whole);

@@ -1,7 +1,5 @@
 //! Planned jobs: options in place of the plan's values, and the probability to meet a deadline, on every command that reads a plan.
 
-use std::collections::BTreeMap;
-
 use crate::cli::{data, shown};
 use crate::cli_sweep::{Folder, json, number, unbroken};
 
@@ -62,13 +60,13 @@ fn options_are_the_keys_of_the_plan_for_every_command() {
     let without = CHANGED.replace("gpus = 1", "gpus = 0");
     let cpus = Folder::new(&[("job.toml", &without)]);
     let of_cpus: Vec<&str> = OPTIONS[..OPTIONS.len() - 1].iter().copied().chain(["0"]).collect();
-    let commands: BTreeMap<&str, (&str, &[&str])> = BTreeMap::from([
+    let commands: [(&str, (&str, &[&str])); 5] = [
         ("estimate", ("job.toml", &["--reps", "200"][..])),
         ("whatif", ("job.toml", &["--reps", "20"])),
-        ("sweep", ("sweep.toml", &[])),
-        ("sensitivity", ("sweep.toml", &["--method", "each", "--reps", "40"])),
-        ("optimize", ("optimize.toml", &[])),
-    ]);
+        ("study", ("sweep.toml", &[])),
+        ("study", ("sweep.toml", &["--method", "each", "--reps", "40"])),
+        ("study", ("optimize.toml", &[])),
+    ];
     for (command, (file, more)) in commands {
         let is_policies = command == "whatif";
         let (one, other) = (plain.at(file), if is_policies { cpus.at(file) } else { changed.at(file) });
@@ -106,7 +104,7 @@ fn options_without_a_meaning_name_those_that_have_one() {
         let text = shown(args);
         assert!(text.starts_with("exit 2") && unbroken(&text).contains(part), "{args:?}: {text}");
     };
-    for command in [&["estimate", &job][..], &["whatif", &job], &["net", "spn-gc", "-o", "-", &job], &["sweep", &sweep]]
+    for command in [&["estimate", &job][..], &["whatif", &job], &["net", "spn-gc", "-o", "-", &job], &["study", &sweep]]
     {
         refused(
             &with(command, &["--executors", "3"]),
@@ -120,7 +118,10 @@ fn options_without_a_meaning_name_those_that_have_one() {
         refused(&with(command, &["--split-size", "8MB"]), "with these options, `job.gpu_block_mb`");
     }
     refused(&["estimate", &stages, "--workers", "3"], "use `--executors`");
-    refused(&["sensitivity", net, "--workers", "3"], "`--workers` applies to job plans, not to a net");
+    refused(
+        &["study", "--method=derivatives", net, "--workers", "3"],
+        "`--workers` applies to job plans, not to a net",
+    );
     refused(&["whatif", "tests/data/trace/plain-unions.jhist", "--reduces", "3"], "`--reduces` applies only to plans");
     let own = |text: &str| {
         std::fs::write(&job, text).unwrap();
@@ -192,24 +193,24 @@ fn stages_policies_and_sweeps_have_the_probability_too() {
     let sweep =
         "[sweep]\nbase = \"job.toml\"\nreplications = 4000\n[[axis]]\nkey = \"job.deadline_s\"\nvalues = [10, 30]\n";
     std::fs::write(folder.at("sweep.toml"), sweep).unwrap();
-    let found = json(&["sweep", &folder.at("sweep.toml"), "--json"]);
+    let found = json(&["study", &folder.at("sweep.toml"), "--json"]);
     for (point, seconds) in [(0, 20.0_f64), (1, 10.0), (2, 30.0)] {
         near(&found["points"][point]["done_by_deadline"], 1.0 - (-0.1 * seconds).exp(), 4000.0);
     }
     let axis = "[sweep]\nbase = \"job.toml\"\n[[axis]]\nkey = \"phases.means_s[3]\"\nfrom = 5.0\nto = 20.0\n";
     std::fs::write(folder.at("axis.toml"), axis).unwrap();
-    let found = json(&["sensitivity", &folder.at("axis.toml"), "--json"]);
+    let found = json(&["study", "--method=derivatives", &folder.at("axis.toml"), "--json"]);
     near(&found["deadline"]["simulated"], exact, 2000.0);
     let (result, again) = (folder.at("result"), folder.at("sweep.toml"));
-    let csv = data(&["sweep", &again, "-o", &result, "--csv"]);
+    let csv = data(&["study", &again, "-o", &result, "--csv"]);
     assert!(csv.contains(",done_by_deadline,done_by_deadline_low,done_by_deadline_high,"), "{csv}");
     // read back from the folder
-    assert_eq!(data(&["sweep", &again, "-o", &result, "--resume", "--csv"]), csv);
+    assert_eq!(data(&["study", &again, "-o", &result, "--resume", "--csv"]), csv);
     std::fs::write(folder.at("job.toml"), JOB).unwrap();
     let sweep = sweep.replace("job.deadline_s", "job.reduces");
     std::fs::write(folder.at("sweep.toml"), sweep).unwrap();
-    assert!(!data(&["sweep", &again, "--csv"]).contains("done_by_deadline"));
-    assert!(data(&["sweep", &again, "--deadline", "15s", "--csv"]).contains("done_by_deadline"));
+    assert!(!data(&["study", &again, "--csv"]).contains("done_by_deadline"));
+    assert!(data(&["study", &again, "--deadline", "15s", "--csv"]).contains("done_by_deadline"));
 }
 
 /// Four maps of one exponential GPU phase: one after the other on one GPU, and two at a time on two.
@@ -240,7 +241,7 @@ fn the_cheapest_plan_is_done_in_time_with_the_probability_that_was_asked_for() {
     let file = folder.at("plan.toml");
     // done within 20 s with 81%, 92% and 99.3%
     for (share, mean) in [("75%", 12.0), ("90%", 8.0), ("98%", 4.0)] {
-        let found = json(&["optimize", &file, "--probability", share, "--json"]);
+        let found = json(&["study", &file, "--probability", share, "--json"]);
         assert_eq!(found["answer"]["found"], "cheapest", "{found}");
         let chosen = &found["rows"][found["answer"]["row"].as_u64().unwrap() as usize];
         assert_eq!(chosen["set"]["mean"], mean, "{found}");
@@ -250,17 +251,17 @@ fn the_cheapest_plan_is_done_in_time_with_the_probability_that_was_asked_for() {
     }
     let same = ["--probability", "--measure"].map(|option| {
         let value = if option == "--measure" { "p90" } else { "90%" };
-        data(&["optimize", &file, option, value, "--csv"])
+        data(&["study", &file, option, value, "--csv"])
     });
     assert_eq!(same[0], same[1]);
     assert!(same[0].contains(",in_time,in_time_low,in_time_high,"), "{}", same[0]);
     // a sweep runs the same plan
-    let sweep = json(&["sweep", &file, "--json"]);
+    let sweep = json(&["study", &file, "--json"]);
     assert_eq!(sweep["points"].as_array().unwrap().len(), 4);
     assert_eq!(sweep["points"][1]["replications"], 500.0);
     std::fs::write(&file, plan.replace("values = [4.0, 8.0, 12.0]", "from = 4\nto = 7")).unwrap();
-    assert_eq!(json(&["sweep", &file, "--json"])["points"].as_array().unwrap().len(), 5);
-    let both = shown(&["optimize", &file, "--probability", "90%", "--measure", "p90"]);
+    assert_eq!(json(&["study", &file, "--json"])["points"].as_array().unwrap().len(), 5);
+    let both = shown(&["study", &file, "--probability", "90%", "--measure", "p90"]);
     assert!(both.starts_with("exit 2"), "{both}");
 }
 
@@ -272,7 +273,7 @@ fn a_sweep_of_splits_recommends_no_larger_split() {
     let job = "[job]\ninput_mb = 10240\n[model]\nslots = true\n";
     let folder = Folder::new(&[("job.toml", job), ("sweep.toml", sweep)]);
     let file = folder.at("sweep.toml");
-    let found = json(&["sweep", &file, "--json"]);
+    let found = json(&["study", &file, "--json"]);
     let points = found["points"].as_array().unwrap();
     let mean = |split: f64| {
         let point = points.iter().find(|point| point["values"][0].as_f64() == Some(split)).unwrap();
@@ -280,6 +281,6 @@ fn a_sweep_of_splits_recommends_no_larger_split() {
     };
     let means = [32.0, 64.0, 128.0, 256.0, 512.0].map(mean);
     assert!(means.is_sorted(), "{means:?}");
-    let text = shown(&["sweep", &file]);
+    let text = shown(&["study", &file]);
     assert!(!["128", "256", "512"].iter().any(|split| text.contains(&format!("saving: split_mb = {split}"))), "{text}");
 }

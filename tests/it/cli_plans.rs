@@ -47,13 +47,14 @@ fn a_plan_without_a_deciding_section_is_the_default_job() {
     let [[estimate, a], [what_if, b]] = means("[stragglers]\nshare = 0.2\n", "2000", &folder);
     let error = a.hypot(b);
     assert!((what_if - estimate).abs() < 5.0 * error && error < 0.006 * estimate, "{estimate} {what_if} {error}");
-    let [plain, empty] =
-        [&["whatif", "--reps=20", "--json"][..], &["whatif", &folder.at("empty.toml"), "--reps=20", "--json"]].map(
-            |args| {
-                std::fs::write(folder.at("empty.toml"), "# nothing\n").unwrap();
-                json(args)["policies"].clone()
-            },
-        );
+    let [plain, empty] = [
+        &["whatif", "--demo", "--reps=20", "--json"][..],
+        &["whatif", &folder.at("empty.toml"), "--reps=20", "--json"],
+    ]
+    .map(|args| {
+        std::fs::write(folder.at("empty.toml"), "# nothing\n").unwrap();
+        json(args)["policies"].clone()
+    });
     assert_eq!(plain, empty);
 }
 
@@ -79,7 +80,7 @@ fn a_plan_of_tasks_is_refused_by_commands_that_need_a_net() {
     ]);
     let job = folder.at("job.toml");
     for args in
-        [vec!["estimate", &job], vec!["net", "spn-gc", &job, "-o", "-"], vec!["sweep", &folder.at("sweep.toml")]]
+        [vec!["estimate", &job], vec!["net", "spn-gc", &job, "-o", "-"], vec!["study", &folder.at("sweep.toml")]]
     {
         let text = shown(&args);
         let flat = text.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");

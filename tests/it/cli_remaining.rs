@@ -92,7 +92,7 @@ fn logs_without_a_prediction_are_refused() {
     assert!(run(&["early.inprogress", "plan.toml"]).starts_with("exit 0"));
     assert_shown!(run(&["app.inprogress", "app.inprogress"]));
     std::fs::write(folder.path().join("empty.inprogress"), "").unwrap();
-    assert!(run(&["empty.inprogress"]).starts_with("exit 4"));
+    assert!(run(&["empty.inprogress"]).starts_with("exit 3"));
     assert!(run(&["none.inprogress"]).starts_with("exit 7"));
     assert!(run(&["app.inprogress", "--input-size", "1G"]).starts_with("exit 2"));
     for option in ["--executors=4", "--executors=1..4", "--export=net.xml", "--stragglers=0.1:2"] {

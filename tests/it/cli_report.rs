@@ -37,7 +37,7 @@ impl Results {
             "-o",
             &at("stages.toml"),
         ]);
-        data(&["sweep", &at("curve.toml"), "-o", &at("swept")]);
+        data(&["study", &at("curve.toml"), "-o", &at("swept")]);
         let commands: [(&str, &[&str]); 12] = [
             ("estimate", &["estimate", "models/mapreduce/all-at-once.toml", "--reps=2000"]),
             ("exact", &["estimate", &at("job.toml"), "--method=exact"]),
@@ -74,17 +74,17 @@ impl Results {
             ("solution", &["net", "solve", net, "--until=#(a2) > 0", "--at=2"]),
             ("structure", &["net", "structure", net]),
             ("check", &["net", "check", net, "--pipe"]),
-            ("whatif", &["whatif", "--reps=40"]),
+            ("whatif", &["whatif", "--demo", "--reps=40"]),
             ("why", &["why", "tests/data/diagnose/job"]),
-            ("heat", &["sweep", &at("heat.toml")]),
+            ("heat", &["study", &at("heat.toml")]),
         ];
         for (name, args) in commands {
             folder.write(&format!("{name}.json"), &data(&[args, &["--json", "--quiet"]].concat()));
         }
         folder.add_knobs();
         folder.add_fits();
-        folder.write("each.json", &data(&["sweep", &at("each.toml"), "--json"]));
-        folder.write("curve.json", &data(&["sweep", &at("curve.toml"), "--json"]));
+        folder.write("each.json", &data(&["study", &at("each.toml"), "--json"]));
+        folder.write("curve.json", &data(&["study", &at("curve.toml"), "--json"]));
         folder
     }
 
@@ -98,17 +98,17 @@ impl Results {
             ("sobol", &["--rows=30"]),
         ];
         for (method, more) in methods {
-            let args = ["sensitivity", &self.at("knobs.toml"), "--method", method, "--json", "--quiet"];
+            let args = ["study", &self.at("knobs.toml"), "--method", method, "--json", "--quiet"];
             self.write(&format!("by-{method}.json"), &data(&[&args, more].concat()));
         }
         self.write("deadline.toml", DEADLINE);
-        self.write("met.json", &data(&["optimize", &self.at("deadline.toml"), "--json", "--quiet"]));
+        self.write("met.json", &data(&["study", &self.at("deadline.toml"), "--json", "--quiet"]));
         let hours = DEADLINE
             .replace("cost = ", "cost_per_s = \"(20 - reduce - merge) / 10\"\nmax_replications = 2000\ncost = ");
         self.write("hours.toml", &hours);
-        self.write("hours.json", &data(&["optimize", &self.at("hours.toml"), "--json", "--quiet"]));
+        self.write("hours.json", &data(&["study", &self.at("hours.toml"), "--json", "--quiet"]));
         // no point meets it: exit code 8
-        let none = ["optimize", &self.at("deadline.toml"), "--deadline=5", "--json", "--quiet"];
+        let none = ["study", &self.at("deadline.toml"), "--deadline=5", "--json", "--quiet"];
         self.write("none.json", &String::from_utf8(tool(&none).output().unwrap().stdout).unwrap());
     }
 
@@ -412,7 +412,7 @@ fn a_ranking_that_may_be_chance_is_told() {
         .unwrap();
     std::fs::write(at("apart.toml"), plan(&[axis(3, "gpu", 9.0), axis(8, "reduce", 40.0)])).unwrap();
     for (method, more) in [("each", "--reps=800"), ("morris", "--rows=10"), ("sobol", "--rows=60")] {
-        let args = |plan: &str| ["sensitivity".to_owned(), at(plan), format!("--method={method}"), more.to_owned()];
+        let args = |plan: &str| ["study".to_owned(), at(plan), format!("--method={method}"), more.to_owned()];
         let [same, apart] = ["same.toml", "apart.toml"].map(args);
         let same: Vec<&str> = same.iter().map(String::as_str).collect();
         let (page, found) = page_of(&same);
@@ -442,7 +442,7 @@ fn an_optimisation_becomes_a_page() {
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     std::fs::write(at("job.toml"), "[phases]\nmaps = 1\nreduces = 1\nmeans_s = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n").unwrap();
     std::fs::write(at("plan.toml"), DEADLINE.replace("deadline_s = 75", "deadline_s = 53")).unwrap();
-    let (source, found) = source_of(&["optimize", &at("plan.toml")]);
+    let (source, found) = source_of(&["study", &at("plan.toml")]);
     // the chosen row is marked
     assert_eq!(source.matches("<tr class=\"chosen\" aria-current=\"true\">").count(), 1);
     let page = text_of(&with_backticks(&source));
@@ -455,7 +455,7 @@ fn an_optimisation_becomes_a_page() {
         let said = page.matches(verdict).count();
         assert!(all == 0 || said >= all + 2, "{verdict}: {said} of {all}");
     }
-    let (none, found) = page_of(&["optimize", &at("plan.toml"), "--deadline=5"]);
+    let (none, found) = page_of(&["study", &at("plan.toml"), "--deadline=5"]);
     assert_eq!(found["answer"]["found"], "none");
     assert!(none.contains("No configuration meets the deadline. The most expensive configuration fails: "));
     // at the very quantile nothing can be shown
@@ -466,7 +466,7 @@ fn an_optimisation_becomes_a_page() {
     let quantile =
         json_number(&["estimate", &at("job.toml"), "--method=exact", "--json"], "/analytic/quantiles/1/value");
     std::fs::write(at("open.toml"), open.replace("deadline_s = 75", &format!("deadline_s = {quantile}"))).unwrap();
-    let (open, found) = page_of(&["optimize", &at("open.toml")]);
+    let (open, found) = page_of(&["study", &at("open.toml")]);
     assert_eq!(found["answer"]["found"], "undecided", "{found}");
     assert!(open.contains("no configuration was shown to meet the deadline, and not all were shown to fail"));
 }
@@ -686,15 +686,14 @@ fn pictures_of_knobs_and_deadlines_are_those_of_the_page() {
     std::fs::write(at("job.toml"), "[phases]\nmaps = 1\nreduces = 1\nmeans_s = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n").unwrap();
     std::fs::write(at("knobs.toml"), KNOBS).unwrap();
     std::fs::write(at("deadline.toml"), DEADLINE).unwrap();
-    let knobs = |method: &str, more: &str| {
-        ["sensitivity", &at("knobs.toml"), "--method", method, more].map(str::to_owned).to_vec()
-    };
+    let knobs =
+        |method: &str, more: &str| ["study", &at("knobs.toml"), "--method", method, more].map(str::to_owned).to_vec();
     let commands = [
         ("derivatives", knobs("derivatives", "--reps=500")),
         ("tornado", knobs("each", "--reps=50")),
         ("effects", knobs("morris", "--rows=5")),
         ("indices", knobs("sobol", "--rows=20")),
-        ("deadline", ["optimize", &at("deadline.toml")].map(str::to_owned).to_vec()),
+        ("deadline", ["study", &at("deadline.toml")].map(str::to_owned).to_vec()),
     ];
     for (name, args) in commands {
         let (drawn, again, result) =
@@ -728,7 +727,7 @@ fn pictures_have_the_format_of_their_file_name() {
         "--plots",
         &at("solve"),
     ]);
-    data(&["whatif", "--reps=20", "--plot", &at("whatif.PNG"), "--plots", &at("whatif")]);
+    data(&["whatif", "--demo", "--reps=20", "--plot", &at("whatif.PNG"), "--plots", &at("whatif")]);
     let log = "tests/data/trace/small.spark";
     data(&["why", log, "--timeline", &at("timeline.png"), "--plots", &at("trace"), "--plot-format=png"]);
     for name in ["cdf.png", "graph.png", "whatif.PNG", "timeline.png", "trace/timeline.png"] {

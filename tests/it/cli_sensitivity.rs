@@ -56,7 +56,7 @@ fn near(found: &Value, truth: f64, most: f64) {
 
 #[test]
 fn help_of_sensitivity() {
-    assert_shown!(data(&["sensitivity", "--help"]));
+    assert_shown!(data(&["study", "--method=derivatives", "--help"]));
 }
 
 /// A chain is linear in its means: derivatives are 1, differences and elementary effects the ranges, and the variance is the sum of
@@ -66,14 +66,14 @@ fn a_chain_has_the_effects_of_a_linear_model() {
     let folder = Folder::new(&[("job.toml", CHAIN), ("plan.toml", AXES)]);
     let plan = folder.at("plan.toml");
     let ranges = [("load", 12.0), ("gpu", 24.0), ("reduce", 6.0), ("hadoop.sort_mb", 0.0)];
-    let by = json(&["sensitivity", &plan, "--json", "--reps=40000"]);
+    let by = json(&["study", "--method=derivatives", &plan, "--json", "--reps=40000"]);
     for (name, _) in &ranges[..3] {
         near(&effect(&by, name)["per_unit_s"], 1.0, 0.01);
     }
     near(&effect(&by, "hadoop.sort_mb")["per_unit_s"], 0.0, 1e-9);
     near(&by["value_s"], 45.0, 0.1);
-    let each = json(&["sensitivity", &plan, "--method=each", "--json", "--reps=20000"]);
-    let morris = json(&["sensitivity", &plan, "--method=morris", "--json", "--rows=40"]);
+    let each = json(&["study", &plan, "--method=each", "--json", "--reps=20000"]);
+    let morris = json(&["study", &plan, "--method=morris", "--json", "--rows=40"]);
     for (name, range) in ranges {
         near(&effect(&each, name)["change_s"], range, 0.015 * range + 1e-9);
         near(&effect(&morris, name)["mean_s"], range, 0.025 * range + 1e-9);
@@ -85,7 +85,7 @@ fn a_chain_has_the_effects_of_a_linear_model() {
     near(&effect(&each, "gpu")["per_percent_s"], 0.13, 0.003);
     let names: Vec<_> = each["knobs"].as_array().unwrap().iter().map(|knob| knob["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["gpu", "load", "reduce", "hadoop.sort_mb"]);
-    let sobol = json(&["sensitivity", &plan, "--method=sobol", "--json", "--rows=600"]);
+    let sobol = json(&["study", &plan, "--method=sobol", "--json", "--rows=600"]);
     let variance: f64 = ranges.iter().map(|(_, range)| range * range / 12.0).sum();
     for (name, range) in ranges {
         let share = range * range / 12.0 / variance;
@@ -103,11 +103,11 @@ fn a_chain_has_the_effects_of_a_linear_model() {
 fn each_method_prints_its_table_and_csv() {
     let folder = Folder::new(&[("job.toml", CHAIN), ("plan.toml", AXES)]);
     let plan = folder.at("plan.toml");
-    assert_shown!(data(&["sensitivity", &plan]));
-    assert_shown!(data(&["sensitivity", &plan, "--method=each", "--measure=p95"]));
-    assert_shown!(data(&["sensitivity", &plan, "--method=morris", "--rows=10"]));
-    assert_shown!(data(&["sensitivity", &plan, "--method=sobol", "--rows=40"]));
-    assert_shown!(data(&["sensitivity", &plan, "--method=morris", "--rows=10", "--csv"]));
+    assert_shown!(data(&["study", "--method=derivatives", &plan]));
+    assert_shown!(data(&["study", &plan, "--method=each", "--measure=p95"]));
+    assert_shown!(data(&["study", &plan, "--method=morris", "--rows=10"]));
+    assert_shown!(data(&["study", &plan, "--method=sobol", "--rows=40"]));
+    assert_shown!(data(&["study", &plan, "--method=morris", "--rows=10", "--csv"]));
 }
 
 #[test]
@@ -116,16 +116,7 @@ fn the_same_seed_gives_the_same_effects_on_any_number_of_threads() {
     for method in ["derivatives", "morris", "sobol"] {
         let on = |threads: &str| {
             let method = format!("--method={method}");
-            data(&[
-                "sensitivity",
-                &folder.at("plan.toml"),
-                &method,
-                "--json",
-                "--threads",
-                threads,
-                "--rows=20",
-                "--reps=64",
-            ])
+            data(&["study", &folder.at("plan.toml"), &method, "--json", "--threads", threads, "--rows=20", "--reps=64"])
         };
         assert_eq!(on("1"), on("3"), "{method}");
     }
@@ -137,7 +128,7 @@ fn jobs_that_are_no_schedules_have_differences() {
     let job = "[phases]\nmaps = 2\nreduces = 1\nmeans_s = [1, 2, 3, 4, 5, 6, 7, 8, 9]\n[[cluster.node]]\ncount = 1\nmap_slots = 1\n\
                [model]\nslots = true\n";
     let folder = Folder::new(&[("job.toml", job), ("plan.toml", AXES)]);
-    let found = json(&["sensitivity", &folder.at("plan.toml"), "--json", "--reps=20000"]);
+    let found = json(&["study", "--method=derivatives", &folder.at("plan.toml"), "--json", "--reps=20000"]);
     assert_eq!(found["estimator"], "differences with common random numbers");
     for (name, slope) in [("load", 1.0), ("gpu", 2.0), ("reduce", 1.0)] {
         near(&effect(&found, name)["per_unit_s"], slope, 0.01 * slope);
@@ -157,9 +148,9 @@ fn settings_without_a_derivative_give_the_reason() {
         ("two.toml", two_kinds),
         ("plan.toml", plan),
     ]);
-    assert_shown!(data(&["sensitivity", &folder.at("plan.toml")]));
+    assert_shown!(data(&["study", "--method=derivatives", &folder.at("plan.toml")]));
     std::fs::write(folder.at("other.toml"), plan.replace("job.toml", "two.toml")).unwrap();
-    let other = data(&["sensitivity", &folder.at("other.toml")]);
+    let other = data(&["study", "--method=derivatives", &folder.at("other.toml")]);
     assert!(other.split_whitespace().collect::<Vec<_>>().join(" ").contains("the entries of a list differ"), "{other}");
 }
 
@@ -192,7 +183,7 @@ fn derivatives_of_a_net_agree_with_differences_of_exact_answers() {
         let parameter = format!("--param={name}={value}");
         number(&json(&["net", "solve", &net, "--until=#(free) == 0", &parameter, "--json"])["passage"]["mean_s"])
     };
-    let found = json(&["sensitivity", &net, until, "--json", "--reps=200000"]);
+    let found = json(&["study", "--method=derivatives", &net, until, "--json", "--reps=200000"]);
     assert_eq!((&found["estimator"], &found["method"]), (&"likelihood ratio".into(), &"derivatives".into()));
     for (name, at) in [("lambda", 1.0), ("mu", 2.0)] {
         let h = 1e-3;
@@ -201,10 +192,10 @@ fn derivatives_of_a_net_agree_with_differences_of_exact_answers() {
         near(&effect(&found, name)["per_percent_s"], 0.01 * at * slope, 1.3e-4 * at * slope.abs());
     }
     // by the mean delays: dT/dm = −μ² dT/dμ
-    let by_mean = json(&["sensitivity", &net, until, "--transitions", "--json", "--reps=200000"]);
+    let by_mean = json(&["study", "--method=derivatives", &net, until, "--transitions", "--json", "--reps=200000"]);
     let slope = (exact("mu", 2.001) - exact("mu", 1.999)) / 0.002;
     near(&effect(&by_mean, "serve")["per_unit_s"], -4.0 * slope, 0.055 * slope.abs());
-    assert_shown!(data(&["sensitivity", &net, until]));
+    assert_shown!(data(&["study", "--method=derivatives", &net, until]));
 }
 
 /// The effects on the probability of a goal, against differences of exact probabilities.
@@ -220,7 +211,7 @@ fn derivatives_of_a_probability_agree_with_differences_of_exact_answers() {
             let parameter = format!("--param={name}={value}");
             number(&json(&[&["net", "solve", &net, &parameter, "--json"], goal].concat())["within"]["probability"])
         };
-        let found = json(&[&["sensitivity", &net, "--json", "--reps=200000"], goal].concat());
+        let found = json(&[&["study", "--method=derivatives", &net, "--json", "--reps=200000"], goal].concat());
         assert_eq!((&found["measure"], &found["value_s"]), (&"probability".into(), &Value::Null));
         near(&found["probability"], exact("lambda", 1.0), 0.006);
         for (name, at) in [("lambda", 1.0), ("mu", 2.0)] {
@@ -229,15 +220,23 @@ fn derivatives_of_a_probability_agree_with_differences_of_exact_answers() {
             near(&effect(&found, name)["per_unit"], slope, 0.04 * slope.abs());
             near(&effect(&found, name)["per_percent"], 0.01 * at * slope, 4e-4 * at * slope.abs());
         }
-        assert_shown!(data(&[&["sensitivity", &net, "--reps=2000"], goal].concat()));
+        assert_shown!(data(&[&["study", "--method=derivatives", &net, "--reps=2000"], goal].concat()));
     }
     // a few replications determine the interval, or none reaches the goal
-    let few = data(&["sensitivity", &net, "--until=#(free) == 0", "--reps=100"]);
+    let few = data(&["study", "--method=derivatives", &net, "--until=#(free) == 0", "--reps=100"]);
     assert!(
         few.split_whitespace().collect::<Vec<_>>().join(" ").contains("may be too narrow; increase --reps N."),
         "{few}"
     );
-    let none = json(&["sensitivity", &net, "--until=#(free) == 0", "--within=0.0001", "--reps=100", "--json"]);
+    let none = json(&[
+        "study",
+        "--method=derivatives",
+        &net,
+        "--until=#(free) == 0",
+        "--within=0.0001",
+        "--reps=100",
+        "--json",
+    ]);
     assert_eq!(none["knobs"][0]["note"], "none of the 100 replications reached the goal; increase --reps N");
 }
 
@@ -247,7 +246,7 @@ fn transitions_of_a_schedule_are_ranked_by_their_means() {
     let folder = Folder::new(&[("job.toml", CHAIN)]);
     let net = folder.at("net.xml");
     data(&["net", "spn-gc", &folder.at("job.toml"), "-o", &net]);
-    let found = json(&["sensitivity", &net, "--json"]);
+    let found = json(&["study", "--method=derivatives", &net, "--json"]);
     assert_eq!(found["estimator"], "infinitesimal perturbation analysis");
     let knobs = found["knobs"].as_array().unwrap();
     assert_eq!(knobs.len(), 9);
@@ -266,30 +265,42 @@ fn wrong_questions_are_refused() {
         assert!(text.starts_with(&format!("exit {exit}")) && flat.contains(what), "{text}");
     };
     let (net, plan) = (folder.at("net.xml"), folder.at("plan.toml"));
-    told(&["sensitivity", &net, "--method=morris"], "2", "a net without a plan has no ranges");
+    told(&["study", &net, "--method=morris"], "2", "a net without a plan has no ranges");
     told(
-        &["sensitivity", &net, "--until=#(free) == 0", "--measure=p95"],
+        &["study", "--method=derivatives", &net, "--until=#(free) == 0", "--measure=p95"],
         "5",
         "derivatives of quantiles need a schedule",
     );
-    told(&["sensitivity", &net, "--until=#(fre) == 0"], "2", "fre");
-    told(&["sensitivity", &net, "--until=#(free) == 0", "--avoid=#(quee)"], "2", "quee");
-    told(&["sensitivity", &net, "--until=dead", "--within=2..5"], "2", "a net that is dead stays dead");
-    told(&["sensitivity", &net, "--until=#(free) == 0", "--within=5", "--measure=p95"], "2", "cannot be used with");
-    told(&["sensitivity", &plan, "--until=#(free) == 0"], "2", "applies to nets; a plan states its goal");
+    told(&["study", "--method=derivatives", &net, "--until=#(fre) == 0"], "2", "fre");
+    told(&["study", "--method=derivatives", &net, "--until=#(free) == 0", "--avoid=#(quee)"], "2", "quee");
+    told(
+        &["study", "--method=derivatives", &net, "--until=dead", "--within=2..5"],
+        "2",
+        "a net that is dead stays dead",
+    );
+    told(
+        &["study", "--method=derivatives", &net, "--until=#(free) == 0", "--within=5", "--measure=p95"],
+        "2",
+        "cannot be used with",
+    );
+    told(
+        &["study", "--method=derivatives", &plan, "--until=#(free) == 0"],
+        "2",
+        "applies to nets; a plan states its goal",
+    );
     // an empty file and a binary file are neither
     let (empty, binary) = (folder.at("empty.xml"), folder.at("binary.xml"));
     std::fs::write(&empty, "").unwrap();
     std::fs::write(&binary, [0_u8, 159, 146, 150]).unwrap();
     for file in [&empty, &binary] {
-        let shown = shown(&["sensitivity", file, "--until=#(free) == 0"]);
+        let shown = shown(&["study", "--method=derivatives", file, "--until=#(free) == 0"]);
         assert!(!shown.contains("applies to nets") && !shown.starts_with("exit 0"), "{shown}");
     }
-    told(&["sensitivity", &empty, "--until=#(free) == 0"], "3", "empty");
-    told(&["sensitivity", &plan, "--measure=p100"], "2", "expected `mean`, or a quantile");
-    told(&["sensitivity", &plan, "--method=sobol", "--rows=3"], "5", "3 rows of points are too few");
-    told(&["sensitivity", &plan, "--method=morris", "--reps=2"], "2", "replications are needed to estimate the noise");
-    told(&["sensitivity", "nowhere.toml"], "7", "cannot read");
+    told(&["study", "--method=derivatives", &empty, "--until=#(free) == 0"], "3", "empty");
+    told(&["study", "--method=derivatives", &plan, "--measure=p100"], "2", "expected `mean`, or a quantile");
+    told(&["study", &plan, "--method=sobol", "--rows=3"], "5", "3 rows of points are too few");
+    told(&["study", &plan, "--method=morris", "--reps=2"], "2", "replications are needed to estimate the noise");
+    told(&["study", "--method=derivatives", "nowhere.toml"], "7", "cannot read");
     let still = "[sweep]\nbase = \"job.toml\"\n[[axis]]\nkey = \"hadoop.sort_mb\"\nfrom = 50\nto = 200\n";
     std::fs::write(folder.at("still.toml"), still).unwrap();
     let job = CHAIN.to_owned()
@@ -298,5 +309,5 @@ fn wrong_questions_are_refused() {
             .map(|phase| format!("{phase} = \"deterministic\"\n"))
             .concat();
     std::fs::write(folder.at("job.toml"), job).unwrap();
-    told(&["sensitivity", &folder.at("still.toml"), "--method=sobol"], "5", "the result does not vary");
+    told(&["study", &folder.at("still.toml"), "--method=sobol"], "5", "the result does not vary");
 }

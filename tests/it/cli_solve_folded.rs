@@ -269,8 +269,8 @@ fn every_result_reports_what_was_folded_and_what_was_not() {
         (&["net", "simulate", &net, "--steady", "--steady-firings", "20000"], ""),
         (&["net", "simulate", &net, "--horizon", "1", "--tokens", "--method", "exact"], "/method"),
         (&["net", "rare", &net, "--until", many, "--within", "9", "--batches", "4", "--effort", "100"], ""),
-        (&["sweep", &sweep], ""),
-        (&["sensitivity", &sweep, "--method", "each", "--reps", "20"], ""),
+        (&["study", &sweep], ""),
+        (&["study", &sweep, "--method", "each", "--reps", "20"], ""),
     ];
     for (args, at) in cases {
         let found = |more: &[&str]| -> Value {
@@ -327,11 +327,11 @@ fn jobs_run_unfolded_on_request_with_the_same_times() {
     assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");
     let result = at("result");
     let [folded, apart] =
-        [&[][..], &["--no-fold", "-o", &result]].map(|more| found(&[&["sweep", &sweep], more].concat()));
+        [&[][..], &["--no-fold", "-o", &result]].map(|more| found(&[&["study", &sweep], more].concat()));
     assert!(folded["folded"].is_object() && apart["folded"].is_null());
     agree([&folded, &apart].map(|found| &found["points"][1]["mean_s"]));
     // other random numbers: a folder of one kind does not continue with the other
-    let text = crate::cli::shown(&["sweep", &sweep, "-o", &result, "--resume"]);
+    let text = crate::cli::shown(&["study", &sweep, "-o", &result, "--resume"]);
     assert!(!text.starts_with("exit 0"), "{text}");
 }
 

@@ -73,7 +73,7 @@ pub(crate) fn files(folder: &str) -> Vec<(PathBuf, Vec<u8>)> {
 
 #[test]
 fn help_of_sweep_and_merge() {
-    assert_shown!(data(&["sweep", "--help"]));
+    assert_shown!(data(&["study", "--help"]));
     assert_shown!(data(&["tool", "merge", "--help"]));
 }
 
@@ -84,7 +84,7 @@ fn points_equal_estimates_of_the_same_plans_bit_for_bit() {
                 [[axis]]\nkey = \"job.reduces\"\nvalues = [2, 6]\n\
                 [[axis]]\nkey = \"cluster.node[*].gpu_speed\"\nvalues = [0.5, 2.0]\n";
     let folder = Folder::new(&[("job.toml", base), ("plan.toml", axes)]);
-    let sweep = json(&["sweep", &folder.at("plan.toml"), "--json"]);
+    let sweep = json(&["study", &folder.at("plan.toml"), "--json"]);
     let points = sweep["points"].as_array().unwrap();
     let plans = [(4, 1.0), (2, 0.5), (2, 2.0), (6, 0.5), (6, 2.0)];
     assert_eq!(points.len(), plans.len());
@@ -116,7 +116,7 @@ fn the_tornado_ranks_phases_by_what_they_add() {
         .collect();
     let plan = format!("[sweep]\nbase = \"job.toml\"\ndesign = \"each\"\nreplications = 10\n{axes}");
     let folder = Folder::new(&[("job.toml", &job("deterministic", 2)), ("plan.toml", &plan)]);
-    let sweep = json(&["sweep", &folder.at("plan.toml"), "--json"]);
+    let sweep = json(&["study", &folder.at("plan.toml"), "--json"]);
     let knobs = sweep["tornado"].as_array().unwrap();
     let keys: Vec<_> = knobs.iter().map(|knob| knob["name"].as_str().unwrap()).collect();
     assert_eq!(keys, [9, 8, 7, 6, 5, 4, 3, 2, 1].map(|phase| format!("phase {phase}")));
@@ -139,7 +139,7 @@ fn differences_of_chains_are_those_of_the_closed_form() {
         doubled()
     );
     let folder = Folder::new(&[("job.toml", &job("exponential", 1)), ("plan.toml", &plan)]);
-    let sweep = json(&["sweep", &folder.at("plan.toml"), "--json"]);
+    let sweep = json(&["study", &folder.at("plan.toml"), "--json"]);
     for (point, added) in sweep["points"].as_array().unwrap()[1..].iter().zip((1..=9).map(f64::from)) {
         let difference = &point["difference_s"];
         let error = added / f64::from(replications).sqrt();
@@ -164,7 +164,7 @@ fn the_rates_of_a_net_are_swept_and_their_times_known() {
                 [[axis]]\nkey = \"speed\"\nfrom = 0.5\nto = 8\nsteps = 3\nscale = \"log\"\n";
     let folder = Folder::new(&[("net.xml", &text), ("plan.toml", plan)]);
     let pictures = folder.at("pictures");
-    let sweep = json(&["sweep", &folder.at("plan.toml"), "--json", "--plots", &pictures]);
+    let sweep = json(&["study", &folder.at("plan.toml"), "--json", "--plots", &pictures]);
     for (point, speed) in sweep["points"].as_array().unwrap().iter().zip([2.0, 0.5, 2.0, 8.0]) {
         // standard error of the mean 0.5%, of the median 0.5% of the mean
         assert!((number(&point["mean_s"]["value"]) * speed - 1.0).abs() < 0.025, "{point}");
@@ -174,7 +174,7 @@ fn the_rates_of_a_net_are_swept_and_their_times_known() {
     assert!((number(&sweep["points"][1]["ratio"]["value"]) - 4.0).abs() < 1e-5, "{sweep}");
     let picture = std::fs::read_to_string(Path::new(&pictures).join("curve.svg")).unwrap();
     assert!(picture.starts_with("<svg") && picture.contains("speed"), "{picture}");
-    let again = shown(&["sweep", &folder.at("plan.toml"), "--plots", &pictures]);
+    let again = shown(&["study", &folder.at("plan.toml"), "--plots", &pictures]);
     assert!(again.starts_with("exit 7") && unbroken(&again).contains("already exists"), "{again}");
 }
 
@@ -185,8 +185,8 @@ const SMALL: &str = "[sweep]\nbase = \"job.toml\"\nreplications = 200\n\
 fn a_sweep_prints_a_table_of_points_csv_and_a_heat_map() {
     let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", SMALL)]);
     let plan = folder.at("plan.toml");
-    assert_shown!(data(&["sweep", &plan, "--quiet"]));
-    assert_shown!(data(&["sweep", &plan, "--csv", "--plots", &folder.at("p")]));
+    assert_shown!(data(&["study", &plan, "--quiet"]));
+    assert_shown!(data(&["study", &plan, "--csv", "--plots", &folder.at("p")]));
     let names: Vec<_> = files(&folder.at("p")).into_iter().map(|(name, _)| name).collect();
     assert_eq!(names, [PathBuf::from("heat.svg")]);
 }
@@ -194,7 +194,7 @@ fn a_sweep_prints_a_table_of_points_csv_and_a_heat_map() {
 #[test]
 fn results_do_not_depend_on_threads() {
     let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", SMALL)]);
-    let run = |threads: &str| data(&["sweep", &folder.at("plan.toml"), "--json", "--threads", threads]);
+    let run = |threads: &str| data(&["study", &folder.at("plan.toml"), "--json", "--threads", threads]);
     assert_eq!(run("1"), run("3"));
 }
 
@@ -202,20 +202,20 @@ fn results_do_not_depend_on_threads() {
 fn a_sweep_that_was_cut_short_goes_on_and_gives_the_same_bytes() {
     let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", SMALL)]);
     let (plan, whole, cut) = (folder.at("plan.toml"), folder.at("whole"), folder.at("cut"));
-    let expected = data(&["sweep", &plan, "-o", &whole]);
-    let first = shown(&["sweep", &plan, "-o", &cut, "--max-points=4"]);
+    let expected = data(&["study", &plan, "-o", &whole]);
+    let first = shown(&["study", &plan, "-o", &cut, "--max-points=4"]);
     assert!(first.starts_with("exit 0") && first.contains("Partial: 4 of 10 configurations are complete"), "{first}");
     assert!(first.contains("--resume runs them"), "{first}");
-    let again = shown(&["sweep", &plan, "-o", &cut]);
+    let again = shown(&["study", &plan, "-o", &cut]);
     assert!(again.starts_with("exit 7") && unbroken(&again).contains("already holds a sweep"), "{again}");
     assert!(
-        data(&["sweep", &plan, "-o", &cut, "--resume", "--max-points=1"]).contains("Partial: 5 of 10 configurations")
+        data(&["study", &plan, "-o", &cut, "--resume", "--max-points=1"]).contains("Partial: 5 of 10 configurations")
     );
-    assert_eq!(data(&["sweep", &plan, "-o", &cut, "--resume"]), expected);
+    assert_eq!(data(&["study", &plan, "-o", &cut, "--resume"]), expected);
     assert_eq!(files(&whole), files(&cut));
     assert_eq!(files(&whole).len(), 2);
     // nothing is left to do: the same is shown again
-    assert_eq!(data(&["sweep", &plan, "-o", &cut, "--resume"]), expected);
+    assert_eq!(data(&["study", &plan, "-o", &cut, "--resume"]), expected);
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn a_sweep_that_was_killed_goes_on_and_gives_the_same_bytes() {
     let folder = Folder::new(&[("job.toml", &job("exponential", 20)), ("plan.toml", plan)]);
     let (plan, whole, cut) = (folder.at("plan.toml"), folder.at("whole"), folder.at("cut"));
     let mut child =
-        tool(&["sweep", &plan, "-o", &cut, "--threads=1"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        tool(&["study", &plan, "-o", &cut, "--threads=1"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     // the base is written at once, the next part once some points are there
     let second = Path::new(&cut).join("part-000002.jsonl");
     let patience = Instant::now() + Duration::from_secs(120);
@@ -235,8 +235,8 @@ fn a_sweep_that_was_killed_goes_on_and_gives_the_same_bytes() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(second.exists() && !Path::new(&cut).join("points.parquet").exists(), "{:?}", files(&cut).len());
-    let resumed = data(&["sweep", &plan, "-o", &cut, "--resume"]);
-    assert_eq!(data(&["sweep", &plan, "-o", &whole]), resumed);
+    let resumed = data(&["study", &plan, "-o", &cut, "--resume"]);
+    assert_eq!(data(&["study", &plan, "-o", &whole]), resumed);
     assert_eq!(files(&whole), files(&cut));
 }
 
@@ -244,8 +244,8 @@ fn a_sweep_that_was_killed_goes_on_and_gives_the_same_bytes() {
 fn a_damaged_part_is_named_and_its_points_are_run_again() {
     let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", SMALL)]);
     let (plan, whole, cut) = (folder.at("plan.toml"), folder.at("whole"), folder.at("cut"));
-    let expected = data(&["sweep", &plan, "-o", &whole]);
-    data(&["sweep", &plan, "-o", &cut, "--max-points=4"]);
+    let expected = data(&["study", &plan, "-o", &whole]);
+    data(&["study", &plan, "-o", &cut, "--max-points=4"]);
     let part = Path::new(&cut).join("part-000002.jsonl");
     let text = std::fs::read_to_string(&part).unwrap();
     std::fs::write(&part, &text[..text.len() - 100]).unwrap();
@@ -258,12 +258,12 @@ fn a_damaged_part_is_named_and_its_points_are_run_again() {
         );
         assert!(refused.contains("--resume` runs these points again"), "{refused}");
     }
-    let resumed = unbroken(&shown(&["sweep", &plan, "-o", &cut, "--resume"]));
+    let resumed = unbroken(&shown(&["study", &plan, "-o", &cut, "--resume"]));
     assert!(
         resumed.contains("part-000002.jsonl` is damaged") && resumed.contains("its points are run again"),
         "{resumed}"
     );
-    assert_eq!(data(&["sweep", &plan, "-o", &cut, "--resume"]), expected);
+    assert_eq!(data(&["study", &plan, "-o", &cut, "--resume"]), expected);
     assert_eq!(files(&whole), files(&cut));
 }
 
@@ -271,7 +271,7 @@ fn a_damaged_part_is_named_and_its_points_are_run_again() {
 fn changed_points_are_refused_until_they_are_removed() {
     let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", SMALL)]);
     let (plan, whole) = (folder.at("plan.toml"), folder.at("whole"));
-    let expected = data(&["sweep", &plan, "-o", &whole]);
+    let expected = data(&["study", &plan, "-o", &whole]);
     let before = files(&whole);
     let points = Path::new(&whole).join("points.parquet");
     let mut bytes = std::fs::read(&points).unwrap();
@@ -281,7 +281,7 @@ fn changed_points_are_refused_until_they_are_removed() {
     for args in [
         [&whole, "--html", &folder.at("page.html")].as_slice(),
         &["tool", "merge", &whole, "-o", &folder.at("no")],
-        &["sweep", &plan, "-o", &whole, "--resume"],
+        &["study", &plan, "-o", &whole, "--resume"],
     ] {
         let refused = unbroken(&shown(args));
         assert!(
@@ -291,7 +291,7 @@ fn changed_points_are_refused_until_they_are_removed() {
         assert!(refused.contains("or remove it and"), "{refused}");
     }
     std::fs::remove_file(&points).unwrap();
-    assert_eq!(data(&["sweep", &plan, "-o", &whole, "--resume"]), expected);
+    assert_eq!(data(&["study", &plan, "-o", &whole, "--resume"]), expected);
     assert_eq!(files(&whole), before);
 }
 
@@ -299,8 +299,8 @@ fn changed_points_are_refused_until_they_are_removed() {
 fn a_plan_that_changed_is_noticed() {
     let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", SMALL)]);
     let (plan, result) = (folder.at("plan.toml"), folder.at("r"));
-    data(&["sweep", &plan, "-o", &result, "--max-points=2"]);
-    let resume = |more: &[&str]| shown(&[&["sweep", &plan, "-o", &result, "--resume"], more].concat());
+    data(&["study", &plan, "-o", &result, "--max-points=2"]);
+    let resume = |more: &[&str]| shown(&[&["study", &plan, "-o", &result, "--resume"], more].concat());
     let told =
         |text: String, what: &str| assert!(text.starts_with("exit 5") && unbroken(&text).contains(what), "{text}");
     told(resume(&["--seed=1"]), "the seed has changed");
@@ -321,10 +321,10 @@ fn a_plan_that_changed_is_noticed() {
 fn merged_shards_equal_the_unsharded_result() {
     let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", SMALL)]);
     let (plan, whole, merged) = (folder.at("plan.toml"), folder.at("whole"), folder.at("merged"));
-    let expected = data(&["sweep", &plan, "-o", &whole]);
+    let expected = data(&["study", &plan, "-o", &whole]);
     let shards = ["a", "b", "c"].map(|name| folder.at(name));
     for (shard, which) in shards.iter().zip(["1/3", "2/3", "3/3"]) {
-        data(&["sweep", &plan, "-o", shard, "--shard", which]);
+        data(&["study", &plan, "-o", shard, "--shard", which]);
     }
     let [a, b, c] = [&shards[0], &shards[1], &shards[2]];
     let told = |args: &[&str], what: &str| {
@@ -338,7 +338,7 @@ fn merged_shards_equal_the_unsharded_result() {
     assert_eq!(data(&["tool", "merge", c, a, b, "-o", &merged]), expected);
     assert_eq!(files(&whole), files(&merged));
     let other = folder.at("other");
-    data(&["sweep", &plan, "-o", &other, "--shard=2/3", "--seed=8"]);
+    data(&["study", &plan, "-o", &other, "--shard=2/3", "--seed=8"]);
     told(&[a, &other, c], "belong to different sweeps: the seed differs");
     assert!(shown(&["tool", "merge", &folder.at("job.toml"), "-o", &merged]).starts_with("exit"));
 }
@@ -348,7 +348,7 @@ fn a_relative_error_ends_each_point_on_its_own() {
     let plan = "[sweep]\nbase = \"job.toml\"\nrelative_error = 0.01\nreplications = 100000\n\
                 [[axis]]\nkey = \"phases.means_s[8]\"\nvalues = [1, 90]\n";
     let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", plan)]);
-    let sweep = json(&["sweep", &folder.at("plan.toml"), "--json"]);
+    let sweep = json(&["study", &folder.at("plan.toml"), "--json"]);
     let points = sweep["points"].as_array().unwrap();
     for point in points {
         let mean = &point["mean_s"];
@@ -365,7 +365,7 @@ const ENDLESS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/models/textbook/mm1k
 fn bad_plans_are_shown_where_they_are_wrong() {
     let told = |plan: &str| {
         let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", plan)]);
-        shown(&["sweep", &folder.at("plan.toml")]).replace(folder.0.path().to_str().unwrap(), "")
+        shown(&["study", &folder.at("plan.toml")]).replace(folder.0.path().to_str().unwrap(), "")
     };
     let axis = |text: &str| told(&format!("sweep.base = \"job.toml\"\n[[axis]]\n{text}\n"));
     assert_shown!(axis("key = \"job.reducers\"\nvalues = [1, 2]"));
@@ -379,7 +379,7 @@ fn bad_plans_are_shown_where_they_are_wrong() {
     assert!(net.starts_with("exit 3") && net.contains("job.toml"), "{net}");
     let endless = told(&format!("sweep.net = \"{ENDLESS}\"\n[[axis]]\nkey = \"lambda\"\nvalues = [1]"));
     assert!(endless.starts_with("exit 3") && endless.contains("unknown rate parameter"), "{endless}");
-    assert!(shown(&["sweep", "nowhere.toml"]).starts_with("exit 7"));
-    assert!(shown(&["sweep"]).starts_with("exit 2"));
-    assert!(shown(&["sweep", "x.toml", "-o", "y", "--shard=3/2"]).starts_with("exit 2"));
+    assert!(shown(&["study", "nowhere.toml"]).starts_with("exit 7"));
+    assert!(shown(&["study"]).starts_with("exit 2"));
+    assert!(shown(&["study", "x.toml", "-o", "y", "--shard=3/2"]).starts_with("exit 2"));
 }

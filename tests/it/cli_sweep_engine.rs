@@ -26,7 +26,7 @@ fn a_sobol_design_averages_better_than_chance() {
         ("job.toml", &job("deterministic", 1)),
         ("plan.toml", &plan("design = \"sobol\"\npoints = 256\nreplications = 2\nseed = 9")),
     ]);
-    let sweep = json(&["sweep", &folder.at("plan.toml"), "--json"]);
+    let sweep = json(&["study", &folder.at("plan.toml"), "--json"]);
     assert_eq!(sweep["design"], "sobol");
     let points = &sweep["points"].as_array().unwrap()[1..];
     assert_eq!(points.len(), 256);
@@ -47,14 +47,14 @@ fn constraints_leave_points_out_and_say_so() {
         TWO_AXES.replace("from = 1\nto = 3", "values = [1, 2, 3]").replace("from = 2\nto = 10", "values = [2, 4, 6]");
     let text = format!("[sweep]\nbase = \"job.toml\"\n{grid}\n{axes}");
     let folder = Folder::new(&[("job.toml", &job("deterministic", 1)), ("plan.toml", &text)]);
-    let sweep = json(&["sweep", &folder.at("plan.toml"), "--json"]);
+    let sweep = json(&["study", &folder.at("plan.toml"), "--json"]);
     let points = sweep["points"].as_array().unwrap();
     let values: Vec<(f64, f64)> =
         points[1..].iter().map(|p| (number(&p["values"][0]), number(&p["values"][1]))).collect();
     assert_eq!(values, [(1.0, 4.0), (1.0, 6.0), (2.0, 4.0), (3.0, 4.0)]);
     let numbers: Vec<u64> = points.iter().map(|p| p["point"].as_u64().unwrap()).collect();
     assert_eq!(numbers, [0, 1, 2, 3, 4]);
-    let told = shown(&["sweep", &folder.at("plan.toml")]);
+    let told = shown(&["study", &folder.at("plan.toml")]);
     assert!(unbroken(&told).contains("note: the constraints exclude 5 points of 9"), "{told}");
     assert!(unbroken(&told).contains("note: the base violates a constraint"), "{told}");
     // drawn points are not drawn again
@@ -63,7 +63,7 @@ fn constraints_leave_points_out_and_say_so() {
         plan("design = \"latin\"\npoints = 40\nreplications = 2\nconstraints = [\"shuffle <= 2\"]"),
     )
     .unwrap();
-    let sweep = json(&["sweep", &folder.at("plan.toml"), "--json"]);
+    let sweep = json(&["study", &folder.at("plan.toml"), "--json"]);
     assert_eq!(sweep["points"].as_array().unwrap().len(), 21);
 }
 
@@ -72,7 +72,7 @@ fn bad_constraints_are_shown_where_they_are_wrong() {
     let told = |constraint: &str| {
         let settings = format!("constraints = [\"1 > 0\", {constraint}]");
         let folder = Folder::new(&[("job.toml", &job("deterministic", 1)), ("plan.toml", &plan(&settings))]);
-        unbroken(&shown(&["sweep", &folder.at("plan.toml")]).replace(folder.0.path().to_str().unwrap(), ""))
+        unbroken(&shown(&["study", &folder.at("plan.toml")]).replace(folder.0.path().to_str().unwrap(), ""))
     };
     let unknown = told("\"shuffle < phases.mapz\"");
     assert!(unknown.starts_with("exit 3") && unknown.contains("there is no key or axis `phases.mapz`"), "{unknown}");
@@ -100,7 +100,7 @@ fn a_budget_is_spent_where_intervals_are_widest() {
     let folder =
         Folder::new(&[("job.toml", &base), ("plan.toml", &text("replications = 500\nbudget_replications = 30000"))]);
     let (whole, cut) = (folder.at("whole"), folder.at("cut"));
-    let run = |more: &[&str]| json(&[&["sweep", &folder.at("plan.toml"), "--json"], more].concat());
+    let run = |more: &[&str]| json(&[&["study", &folder.at("plan.toml"), "--json"], more].concat());
     let sweep = run(&["--threads=1", "-o", &whole]);
     assert_eq!(sweep, run(&["--threads=3"]));
     assert!((29_999..=30_000).contains(&sweep["replications"].as_u64().unwrap()), "{sweep}");
@@ -114,14 +114,14 @@ fn a_budget_is_spent_where_intervals_are_widest() {
     assert_eq!(Some(count(&points[5])), points.iter().map(count).max());
     assert_eq!(count(&points[1]), 500);
     std::fs::write(folder.at("even.toml"), text("replications = 5000")).unwrap();
-    let even = json(&["sweep", &folder.at("even.toml"), "--json"]);
+    let even = json(&["study", &folder.at("even.toml"), "--json"]);
     assert_eq!(even["replications"], 30_000);
     let widest = |sweep: &Value| sweep["points"].as_array().unwrap().iter().map(width).fold(0.0, f64::max);
     assert!(widest(&sweep) < 0.75 * widest(&even), "{} {}", widest(&sweep), widest(&even));
     // cut short while points are missing, and then between rounds
     let first = run(&["-o", &cut, "--max-points=2"]);
     assert_eq!(first["partial"], true);
-    let mut child = tool(&["sweep", &folder.at("plan.toml"), "-o", &cut, "--resume"]);
+    let mut child = tool(&["study", &folder.at("plan.toml"), "-o", &cut, "--resume"]);
     let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     while child.try_wait().unwrap().is_none() && !Path::new(&cut).join("part-000003.jsonl").exists() {
         std::thread::sleep(Duration::from_millis(1));
@@ -130,12 +130,12 @@ fn a_budget_is_spent_where_intervals_are_widest() {
     child.wait().unwrap();
     assert_eq!(run(&["-o", &cut, "--resume"]), sweep);
     assert_eq!(files(&whole), files(&cut));
-    let few = shown(&["sweep", &folder.at("plan.toml"), "--budget-replications=2999"]);
+    let few = shown(&["study", &folder.at("plan.toml"), "--budget-replications=2999"]);
     assert!(
         few.starts_with("exit 3") && unbroken(&few).contains("6 points with 500 replications each need 3000"),
         "{few}"
     );
-    assert!(shown(&["sweep", "p.toml", "-o", "x", "--shard=1/2", "--budget-time=1s"]).starts_with("exit 2"));
+    assert!(shown(&["study", "p.toml", "-o", "x", "--shard=1/2", "--budget-time=1s"]).starts_with("exit 2"));
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn a_budget_of_time_ends_in_time_and_can_be_given_again() {
     let folder = Folder::new(&[("job.toml", &job("exponential", 1)), ("plan.toml", &text)]);
     let result = folder.at("r");
     let run = |more: &[&str]| {
-        json(&[&["sweep", &folder.at("plan.toml"), "--json", "--budget-time=1s", "-o", &result], more].concat())
+        json(&[&["study", &folder.at("plan.toml"), "--json", "--budget-time=1s", "-o", &result], more].concat())
     };
     let count = |sweep: &Value| sweep["replications"].as_u64().unwrap();
     let first = run(&[]);
@@ -161,7 +161,7 @@ fn the_table_of_points_holds_the_numbers_that_are_printed() {
     let text = format!("[sweep]\nbase = \"job.toml\"\nreplications = 50\n{axes}");
     let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", &text)]);
     let result = folder.at("r");
-    let sweep = json(&["sweep", &folder.at("plan.toml"), "-o", &result, "--json"]);
+    let sweep = json(&["study", &folder.at("plan.toml"), "-o", &result, "--json"]);
     let file = std::fs::File::open(Path::new(&result).join("points.parquet")).unwrap();
     let reader = SerializedFileReader::new(file).unwrap();
     let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
@@ -187,7 +187,7 @@ fn the_table_of_points_holds_the_numbers_that_are_printed() {
     assert_eq!(field(12, "phases.means_s[6]"), Field::Double(7.5));
     assert_eq!(field(12, "model.distribution.gpu"), Field::Str("{ erlang = 3 }".to_owned()));
     // and is what a sweep continues with
-    assert_eq!(json(&["sweep", &folder.at("plan.toml"), "-o", &result, "--resume", "--json"]), sweep);
+    assert_eq!(json(&["study", &folder.at("plan.toml"), "-o", &result, "--resume", "--json"]), sweep);
 }
 
 const MANY: &str = "[sweep]\nbase = \"job.toml\"\nreplications = 1500\n\
@@ -199,7 +199,7 @@ const MANY: &str = "[sweep]\nbase = \"job.toml\"\nreplications = 1500\n\
 fn a_sweep_that_is_killed_at_any_moment_goes_on_and_gives_the_same_bytes() {
     let folder = Folder::new(&[("job.toml", &job("exponential", 10)), ("plan.toml", MANY)]);
     let (plan, whole) = (folder.at("plan.toml"), folder.at("whole"));
-    let expected = data(&["sweep", &plan, "-o", &whole]);
+    let expected = data(&["study", &plan, "-o", &whole]);
     // moments in milliseconds, from a linear congruence: early ones hit the start of the folder, later ones parts
     let moments = |seed: u64| {
         (0..8).scan(seed, |state, _| {
@@ -211,7 +211,7 @@ fn a_sweep_that_is_killed_at_any_moment_goes_on_and_gives_the_same_bytes() {
     for (seed, budget) in [(1, None), (2, None), (3, Some("--budget-replications=200000"))] {
         let cut = folder.at(&format!("cut{seed}"));
         let args: Vec<&str> =
-            ["sweep", &plan, "-o", &cut, "--resume", "--threads=1"].into_iter().chain(budget).collect();
+            ["study", &plan, "-o", &cut, "--resume", "--threads=1"].into_iter().chain(budget).collect();
         for moment in moments(seed) {
             let mut child = tool(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
             std::thread::sleep(Duration::from_millis(moment % 250));
@@ -225,7 +225,7 @@ fn a_sweep_that_is_killed_at_any_moment_goes_on_and_gives_the_same_bytes() {
             assert_eq!(files(&whole), files(&cut));
         } else {
             let budgeted = folder.at("budgeted");
-            assert_eq!(data(&["sweep", &plan, "-o", &budgeted, "--budget-replications=200000"]), resumed);
+            assert_eq!(data(&["study", &plan, "-o", &budgeted, "--budget-replications=200000"]), resumed);
             assert_eq!(files(&budgeted), files(&cut));
         }
     }
@@ -238,7 +238,7 @@ fn a_sweep_that_is_killed_at_any_moment_goes_on_and_gives_the_same_bytes() {
 fn a_write_that_fails_is_told_and_the_sweep_goes_on_later() {
     let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", MANY)]);
     let (plan, whole, cut) = (folder.at("plan.toml"), folder.at("whole"), folder.at("cut"));
-    let expected = data(&["sweep", &plan, "-o", &whole]);
+    let expected = data(&["study", &plan, "-o", &whole]);
     let tool = tool(&[]).get_program().to_owned();
     for resume in ["", "--resume"] {
         // blocks of 512 bytes: the identity of the sweep fits, and a part of a few points
@@ -254,7 +254,7 @@ fn a_write_that_fails_is_told_and_the_sweep_goes_on_later() {
             files(&cut).len()
         );
     }
-    assert_eq!(data(&["sweep", &plan, "-o", &cut, "--resume"]), expected);
+    assert_eq!(data(&["study", &plan, "-o", &cut, "--resume"]), expected);
     assert_eq!(files(&whole), files(&cut));
 }
 
@@ -263,7 +263,7 @@ fn events_are_lines_of_json_with_counts_and_time_left() {
     let axes = "[[axis]]\nkey = \"phases.means_s[6]\"\nvalues = [1, 7, 20]\n";
     let text = format!("[sweep]\nbase = \"job.toml\"\nreplications = 200\nbudget_replications = 2000\n{axes}");
     let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", &text)]);
-    let output = tool(&["sweep", &folder.at("plan.toml"), "--events=json"]).output().unwrap();
+    let output = tool(&["study", &folder.at("plan.toml"), "--events=json"]).output().unwrap();
     assert!(output.status.success());
     let text = String::from_utf8(output.stderr).unwrap();
     let events: Vec<Value> =
@@ -291,13 +291,13 @@ fn an_empty_plan_is_noticed() {
     for args in [
         ["estimate", "empty.toml", "--reps=4"],
         ["whatif", "empty.toml", "--reps=4"],
-        ["sweep", "plan.toml", "--max-points=1"],
-        ["sweep", "empty.toml", "--max-points=1"],
+        ["study", "plan.toml", "--max-points=1"],
+        ["study", "empty.toml", "--max-points=1"],
     ] {
         let told = unbroken(&shown(&[args[0], &folder.at(args[1]), args[2]]));
         assert!(told.contains("warning: `") && told.contains(note), "{args:?}: {told}");
     }
-    assert!(!shown(&["estimate", "--reps=4"]).contains(note));
+    assert!(!shown(&["estimate", "--demo", "--reps=4"]).contains(note));
 }
 
 /// The numbers of both are the same, also where structures change from point to point.
@@ -313,13 +313,13 @@ fn points_on_a_device_have_the_numbers_of_the_processor() {
         ("", job("exponential", 2).replace("[model.distribution]", "[model]\nslots = true\n[model.distribution]")),
     ] {
         let folder = Folder::new(&[("job.toml", &job), ("plan.toml", &text(settings))]);
-        let run = |more: &[&str]| data(&[&["sweep", &folder.at("plan.toml"), "--json"], more].concat());
+        let run = |more: &[&str]| data(&[&["study", &folder.at("plan.toml"), "--json"], more].concat());
         let name = crate::gpu::adapter();
         assert_eq!(run(&["--backend=gpu", "--adapter", &name]), run(&["--backend=cpu"]), "{settings}");
     }
     let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", &text(""))]);
-    let none = shown(&["sweep", &folder.at("plan.toml"), "--backend=gpu", "--adapter=no such card"]);
+    let none = shown(&["study", &folder.at("plan.toml"), "--backend=gpu", "--adapter=no such card"]);
     assert!(none.starts_with("exit 6") && unbroken(&none).contains("no adapter"), "{none}");
-    let told = shown(&["sweep", &folder.at("plan.toml"), "--backend=cpu"]);
+    let told = shown(&["study", &folder.at("plan.toml"), "--backend=cpu"]);
     assert!(told.contains(", on the cpu (as requested)"), "{told}");
 }

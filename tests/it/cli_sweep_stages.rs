@@ -26,7 +26,7 @@ fn means_are_of_usual_runs_and_quantiles_of_all() {
     let sweep =
         "[sweep]\nbase = \"job.toml\"\nreplications = 100000\n[[axis]]\nkey = \"job.executors\"\nvalues = [2]\n";
     let folder = Folder::new(&[("job.toml", &plan(2)), ("sweep.toml", sweep)]);
-    let found = json(&["sweep", &folder.at("sweep.toml"), "--json"]);
+    let found = json(&["study", &folder.at("sweep.toml"), "--json"]);
     let points = found["points"].as_array().unwrap();
     for (point, usual) in points.iter().zip([6.0, 3.0]) {
         assert!((number(&point["mean_s"]["value"]) - usual).abs() < 1e-6, "{point}");
@@ -55,7 +55,7 @@ fn a_deadline_is_met_by_runs_that_differ() {
     );
     let folder = Folder::new(&[("job.toml", &plan(12)), ("search.toml", &search)]);
     let cheapest = |more: &[&str]| {
-        let found = json(&[&["optimize", &folder.at("search.toml"), "--json"], more].concat());
+        let found = json(&[&["study", &folder.at("search.toml"), "--json"], more].concat());
         assert_eq!(found["answer"]["found"], "cheapest", "{found}");
         let chosen = &found["rows"][found["answer"]["row"].as_u64().unwrap() as usize];
         // what it costs by default: its executors
@@ -72,9 +72,9 @@ fn knobs_of_a_job_of_stages_are_ranked_and_constrained() {
                  [[axis]]\nkey = \"job.executors\"\nvalues = [1, 2, 3]\n[[axis]]\nkey = \"job.cores\"\nvalues = [1, 2, 3]\n\
                  [[axis]]\nkey = \"stage[*].warm.fixed_s\"\nname = \"task\"\nvalues = [2, 4]\n";
     let folder = Folder::new(&[("job.toml", &plan(12)), ("knobs.toml", knobs)]);
-    let told = shown(&["sweep", &folder.at("knobs.toml")]);
+    let told = shown(&["study", &folder.at("knobs.toml")]);
     assert!(unbroken(&told).contains("means are for a typical run, quantiles are over all runs"), "{told}");
-    let swept = json(&["sweep", &folder.at("knobs.toml"), "--json", "--quiet"]);
+    let swept = json(&["study", &folder.at("knobs.toml"), "--json", "--quiet"]);
     // the base, and all pairs but 3 x 3 with both tasks
     assert_eq!(swept["points"].as_array().unwrap().len(), 1 + 16);
     let time = |point: &Value| {
@@ -85,7 +85,7 @@ fn knobs_of_a_job_of_stages_are_ranked_and_constrained() {
     for point in swept["points"].as_array().unwrap() {
         assert!((number(&point["mean_s"]["value"]) - time(point)).abs() < 1e-6, "{point}");
     }
-    let ranked = json(&["sensitivity", &folder.at("knobs.toml"), "--method", "each", "--measure", "p95", "--json"]);
+    let ranked = json(&["study", &folder.at("knobs.toml"), "--method", "each", "--measure", "p95", "--json"]);
     assert_eq!(ranked["knobs"][0]["key"], "job.executors", "{ranked}");
 }
 
@@ -115,7 +115,7 @@ fn jobs_without_a_net_are_swept_as_estimate_runs_them() {
         let sweep =
             "[sweep]\nbase = \"job.toml\"\nreplications = 5000\n[[axis]]\nkey = \"job.executors\"\nvalues = [4, 2]\n";
         let folder = Folder::new(&[("job.toml", &of(section, stage)), ("sweep.toml", sweep)]);
-        let found = json(&["sweep", &folder.at("sweep.toml"), "--json"]);
+        let found = json(&["study", &folder.at("sweep.toml"), "--json"]);
         let points = &found["points"];
         assert_eq!(points[1]["engine"], engine, "{section}: {points}");
         assert_eq!(points[1]["mean_s"], points[0]["mean_s"], "{section}");
@@ -146,7 +146,7 @@ fn the_effect_of_stragglers_is_that_of_the_formula() {
     for (method, key, exact) in
         [("derivatives", "per_unit_s", 24.0 * 0.9_f64.powi(3)), ("each", "change_s", 6.0 * (1.0 - 0.8_f64.powi(4)))]
     {
-        let found = json(&["sensitivity", &folder.at("knobs.toml"), "--method", method, "--reps=40000", "--json"]);
+        let found = json(&["study", &folder.at("knobs.toml"), "--method", method, "--reps=40000", "--json"]);
         let effect = &found["knobs"][0]["effect"][key];
         let error = (number(&effect["high"]) - number(&effect["low"])) / (2.0 * 1.96);
         assert!(error < 0.05 * exact, "{method}: {found}");
@@ -161,7 +161,7 @@ fn a_share_of_0_changes_nothing() {
     let sweep =
         "[sweep]\nbase = \"job.toml\"\nreplications = 500\n[[axis]]\nkey = \"stragglers.share\"\nvalues = [0.0, 0.2]\n";
     let folder = Folder::new(&[("job.toml", &job), ("sweep.toml", sweep)]);
-    let found = json(&["sweep", &folder.at("sweep.toml"), "--json"]);
+    let found = json(&["study", &folder.at("sweep.toml"), "--json"]);
     assert_eq!(found["points"][1]["difference_s"]["value"], 0.0, "{found}");
     assert_eq!(found["points"][1]["mean_s"], found["points"][0]["mean_s"]);
     assert!(number(&found["points"][2]["difference_s"]["low"]) > 0.0);
@@ -177,8 +177,8 @@ fn sizes_far_outside_the_measured_range_are_noted() {
     // 8 slots are 4 times the measured number, which is not far; a tenth of the logarithm of 20/4 is 0.161
     let note = "In 1 of 4 configurations, the number of slots is outside the measured range, by a factor of up to 20.0; \
                 a further standard error of 17% is assumed for the largest.";
-    assert_eq!(json(&["sweep", &folder.at("sweep.toml"), "--json"])["notes"], serde_json::json!([note]));
-    assert!(unbroken(&shown(&["sweep", &folder.at("sweep.toml")])).contains(note));
+    assert_eq!(json(&["study", &folder.at("sweep.toml"), "--json"])["notes"], serde_json::json!([note]));
+    assert!(unbroken(&shown(&["study", &folder.at("sweep.toml")])).contains(note));
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn wrong_keys_and_values_are_shown_where_they_stand() {
         ("key = \"stage[1].setup_s\"\nvalues = [1]", "no `stage[1]`"),
     ] {
         let folder = Folder::new(&[("job.toml", &plan(2)), ("sweep.toml", &sweep(axis))]);
-        let text = unbroken(&shown(&["sweep", &folder.at("sweep.toml")]));
+        let text = unbroken(&shown(&["study", &folder.at("sweep.toml")]));
         assert!(text.starts_with("exit 3") && text.contains(told) && text.contains("sweep.toml:"), "{text}");
     }
 }

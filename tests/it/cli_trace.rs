@@ -62,7 +62,7 @@ fn forms(command: &str, log: &str) -> ([String; 3], Value) {
     let json = form("--json");
     std::fs::write(&file, &json).unwrap();
     let page = text_of(&data(&[&file, "--html", "-"])).replace('\u{a0}', " ");
-    ([form("--all"), form("--markdown"), page], serde_json::from_str(&json).unwrap())
+    ([form("--verbose"), form("--markdown"), page], serde_json::from_str(&json).unwrap())
 }
 
 /// The log lacks the end of task 13 of stage 1: every form reports that its time is a lower bound.

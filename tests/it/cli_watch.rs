@@ -91,7 +91,7 @@ fn learns_a_model_and_flags_by_it() {
     assert_eq!(csv.lines().count(), 1 + forms);
     assert_eq!(csv.lines().filter(|line| line.ends_with(",true")).count(), read.profiles.len());
     let watched = run(&["--learn", "hist.tsv", "--csv"]);
-    assert!(watched.starts_with("exit 2") && watched.contains("--csv, --markdown and --all"), "{watched}");
+    assert!(watched.starts_with("exit 2") && watched.contains("--csv, --markdown and --verbose"), "{watched}");
     // the peers alone say the same, a little later
     let alone = run(&[]);
     assert_eq!(alone.matches(": straggler").count(), 1, "{alone}");

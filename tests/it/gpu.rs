@@ -48,7 +48,7 @@ fn a_job_has_the_same_numbers_on_cpu_and_gpu() {
 #[test]
 fn a_folded_job_has_the_same_numbers_on_cpu_and_gpu() {
     let name = adapter();
-    let args = ["estimate", "--reps=3000", "--seed=11", "--method=simulate", "--json"];
+    let args = ["estimate", "--demo", "--reps=3000", "--seed=11", "--method=simulate", "--json"];
     let found = |more: &[&str]| -> Value { serde_json::from_str(&data(&[&args[..], more].concat())).unwrap() };
     let [mut cpu, mut gpu] = [found(&["--backend=cpu"]), found(&["--backend=gpu", "--adapter", &name])];
     for (json, backend) in [(&mut cpu, "cpu"), (&mut gpu, "gpu")] {
@@ -93,7 +93,7 @@ fn a_sweep_of_jobs_without_a_net_needs_the_cpu() {
     std::fs::write(&sweep, "[sweep]\nbase = \"job.toml\"\n[[axis]]\nkey = \"job.executors\"\nvalues = [3, 4]\n")
         .unwrap();
     let on =
-        |backend: &str| shown(&["sweep", sweep.to_str().unwrap(), "--quiet", "--backend", backend, "--adapter", &name]);
+        |backend: &str| shown(&["study", sweep.to_str().unwrap(), "--quiet", "--backend", backend, "--adapter", &name]);
     let refused = on("gpu");
     assert!(
         refused.starts_with("exit 6") && unwrapped(&refused).replace("│ ", "").contains("task by task, on the CPU"),
@@ -136,7 +136,7 @@ fn without_a_driver_a_required_card_is_missed() {
 #[test]
 fn an_unknown_adapter_is_refused_with_the_known_ones() {
     let name = adapter();
-    let output = tool(&["estimate", "--backend=gpu", "--adapter=Voodoo 9"]).output().unwrap();
+    let output = tool(&["estimate", "--demo", "--backend=gpu", "--adapter=Voodoo 9"]).output().unwrap();
     let shown = show(&output);
     assert_eq!(output.status.code(), Some(6), "{shown}");
     assert!(

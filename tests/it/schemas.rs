@@ -138,8 +138,13 @@ fn plans() -> Vec<(String, &'static str, String)> {
         let dedented = indented.map(|part| part.lines().map(|line| line.trim_start().to_owned() + "\n").collect());
         texts.extend(blocks.chain(dedented).map(|block: String| (page.display().to_string(), block)));
     }
-    for command in ["estimate", "whatif", "sweep", "optimize"] {
-        texts.push((format!("{command} --print-plan"), data(&[command, "--print-plan"])));
+    for command in [
+        ["estimate", "--print-plan"],
+        ["whatif", "--print-plan"],
+        ["study", "--print-plan"],
+        ["study", "--print-plan=deadline"],
+    ] {
+        texts.push((command.join(" "), data(&command)));
     }
     let mut plans = Vec::new();
     for (file, text) in texts.into_iter().filter(|(_, text)| !text.contains("schema]")) {
@@ -246,10 +251,10 @@ fn a_result_of_each_kind_fits_until_it_is_damaged() {
         &["net", "check", net, "--pipe", "--against", queue],
         &["tool", "devices"],
         &["tool", "bench", "--seconds=20ms", "--backend=cpu"],
-        &["sweep", &at("sweep.toml")],
-        &["sensitivity", &at("sweep.toml"), "--method=each"],
-        &["optimize", &at("optimize.toml")],
-        &["whatif", "--reps=3"],
+        &["study", &at("sweep.toml")],
+        &["study", &at("sweep.toml"), "--method=each"],
+        &["study", &at("optimize.toml")],
+        &["whatif", "--demo", "--reps=3"],
         &["whatif", small, "--reps=3"],
         &["tool", "detectors"],
         &["tool", "detectors", "--on", "tests/data/trace/speculation.spark.gz"],

@@ -372,7 +372,7 @@ fn an_estimate_is_that_of_the_command() {
     let answer = server.found("/job/estimate", &json!({ "options": options, "reps": 300, "seed": 11 }));
     let args =
         ["--input-size", "10GB", "--workers", "8", "--deadline", "200s", "--reps", "300", "--seed", "11", "--json"];
-    let command: Vec<&str> = ["estimate"].into_iter().chain(args).collect();
+    let command: Vec<&str> = ["estimate", "--demo"].into_iter().chain(args).collect();
     let expected = printed(&command);
     assert!(
         expected["deadline"]["simulated"]["value"].is_number() && expected["job_time"]["mean"]["value"].is_number()

@@ -165,7 +165,7 @@ fn the_cheapest_size_is_that_of_optimize() {
     let question = json!({ "plan": plan, "price": "0.40/node-hour", "seed": 5 });
     assert_eq!(server.found("/job/cheapest", &question)["is_running"], true);
     let found = ended(&server);
-    let expected = printed(&["optimize", &path, "--price", "0.40/node-hour", "--seed", "5", "--json"]);
+    let expected = printed(&["study", &path, "--price", "0.40/node-hour", "--seed", "5", "--json"]);
     assert_eq!(found["answer"]["result"]["answer"], expected["answer"]);
     assert_eq!(found["answer"]["result"]["rows"], expected["rows"]);
     assert!(expected["answer"]["row"].is_u64(), "{expected}");

@@ -277,7 +277,7 @@ fn the_cheapest_plan_is_searched_with_progress() {
     page.wait("document.querySelector('progress').hidden && document.querySelector('section .report')");
     let shown = page.script("return document.querySelector('section .report').shadowRoot.textContent");
     let shown = shown.as_str().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
-    let text = data(&["optimize", path, "--price", "0.40/node-hour"]);
+    let text = data(&["study", path, "--price", "0.40/node-hour"]);
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let chosen = text.split("meets the deadline: ").nth(1).unwrap().split(", p95").next().unwrap();
     let chosen = chosen.replace(['(', ')'], "");
@@ -389,7 +389,8 @@ fn the_fields_of_a_job_change_its_numbers() {
     page.fill("//label[contains(., 'Replications')]//input", "300");
     page.fill("//label[contains(., 'Deadline')]//input", "90s");
     wait_for_command(&page, "--deadline=90s --input-size=7GB --reps=300 --seed=11");
-    let command = ["estimate", "--input-size", "7GB", "--reps", "300", "--seed", "11", "--deadline", "90s", "--json"];
+    let command =
+        ["estimate", "--demo", "--input-size", "7GB", "--reps", "300", "--seed", "11", "--deadline", "90s", "--json"];
     let expected = printed(&command);
     let quantile = |p: f64| {
         let quantiles = expected["job_time"]["quantiles"].as_array().unwrap();

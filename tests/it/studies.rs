@@ -82,7 +82,7 @@ fn a_sweep_gives_the_numbers_of_the_command() {
     assert_eq!(*reported.constrained.lock().unwrap(), [(1, 4)]);
     assert_eq!(*reported.points.lock().unwrap(), [1, 2, 3]);
     assert_eq!(outcome.added, 4);
-    let told = json("sweep", &plan, &[]);
+    let told = json("study", &plan, &[]);
     for (point, result) in told["points"].as_array().unwrap().iter().zip(outcome.stored.results.values()) {
         assert_eq!(point["mean_s"]["value"].as_f64(), result.mean_s.as_ref().map(|mean| mean.value), "{point}");
     }
@@ -105,7 +105,7 @@ fn a_sensitivity_gives_the_numbers_of_the_command() {
         study.rows = Some(8);
         let study = study.replications(400);
         let found = study.run(&Unwatched).unwrap();
-        let told = json("sensitivity", &plan, &["--method", name, "--rows", "8", "--reps", "400"]);
+        let told = json("study", &plan, &["--method", name, "--rows", "8", "--reps", "400"]);
         let own = serde_json::to_value(&found).unwrap();
         assert_eq!((&told["knobs"], &told["value_s"]), (&own["knobs"], &own["value_s"]), "{name}");
     }
@@ -152,7 +152,7 @@ fn a_search_gives_the_numbers_of_the_command() {
     let (_files, folder) = folder(&[("job.toml", JOB), ("search.toml", text)]);
     let plan = folder.join("search.toml");
     let outcome = Optimization::open(&plan).unwrap().run(&Unwatched).unwrap();
-    let told = json("optimize", &plan, &[]);
+    let told = json("study", &plan, &[]);
     let row = told["answer"]["row"].as_u64().unwrap() as usize;
     assert_eq!(told["rows"][row]["cost"]["value"].as_f64(), outcome.chosen().map(|chosen| chosen.cost));
     assert_eq!(outcome.chosen().map(|chosen| chosen.cost), Some(17.0));

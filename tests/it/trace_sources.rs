@@ -325,7 +325,7 @@ fn commands_take_applications_of_folders_and_archives() {
     assert_eq!(report["sides"][0]["files"].as_array().unwrap().len(), 3);
     let kept = server_zip(Stored::Deflated);
     let zipped = kept.1.to_str().unwrap();
-    for command in [&["net", "simulate"][..], &["net", "check"], &["sweep"]] {
+    for command in [&["net", "simulate"][..], &["net", "check"], &["study"]] {
         let (_, text) = stderr(&mut tailspn(&[command, &[path]].concat()));
         let (_, of_zip) = stderr(&mut tailspn(&[command, &[zipped]].concat()));
         assert!(text.contains("a folder with a Spark event log"), "{command:?}: {text}");

@@ -20,12 +20,12 @@ fn lists_detectors() {
 
 #[test]
 fn compares_the_default_policies() {
-    assert_shown!(shown(&["whatif", "--reps=100", "--seed=1"]));
+    assert_shown!(shown(&["whatif", "--demo", "--reps=100", "--seed=1"]));
 }
 
 #[test]
 fn sweeps_and_writes_csv() {
-    let sweep = ["whatif", "--reps=20", "--sweep=lag=20,60", "--sweep=reservation=0.9,shared", "--csv"];
+    let sweep = ["whatif", "--demo", "--reps=20", "--sweep=lag=20,60", "--sweep=reservation=0.9,shared", "--csv"];
     let text = shown(&sweep);
     assert!(text.contains("job_time_difference,\"late, lag 60 s, shared\",s,"), "{text}");
     // one row of job times per policy: none, and three detectors with four variants
@@ -46,11 +46,11 @@ fn the_same_seed_prints_the_same_json_on_any_number_of_threads() {
 fn draws_a_picture() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("plan.svg");
-    let text = shown(&["whatif", "--reps=10", "--plot", file.to_str().unwrap()]);
+    let text = shown(&["whatif", "--demo", "--reps=10", "--plot", file.to_str().unwrap()]);
     assert!(text.starts_with("exit 0"), "{text}");
     let picture = std::fs::read_to_string(&file).unwrap();
     assert!(picture.starts_with("<svg") && picture.contains("hierarchical") && picture.contains("energy"), "{picture}");
-    let again = shown(&["whatif", "--reps=10", "--plot", file.to_str().unwrap()]);
+    let again = shown(&["whatif", "--demo", "--reps=10", "--plot", file.to_str().unwrap()]);
     assert!(again.starts_with("exit 7") && again.contains("already exists"), "{again}");
 }
 
@@ -66,9 +66,9 @@ fn bad_plans_are_shown_where_they_are_wrong() {
     {
         assert!(text.contains(part), "{text}");
     }
-    let sweep = shown(&["whatif", "--sweep=threshold=2"]);
+    let sweep = shown(&["whatif", "--demo", "--sweep=threshold=2"]);
     assert!(sweep.starts_with("exit 2") && sweep.contains("2 is not a share between 0 and 1"), "{sweep}");
-    assert!(shown(&["whatif", "--reps=1"]).starts_with("exit 5"));
+    assert!(shown(&["whatif", "--demo", "--reps=1"]).starts_with("exit 5"));
 }
 
 /// A log of several jobs, cut to one: the same stages, tasks, times and counters; `whatif` replays the one that `--job` names.
@@ -94,14 +94,14 @@ fn one_job_of_several_is_replayed() {
         assert_eq!(one.stages.len(), all.stages_of(id).len());
     }
     let path = log.to_str().unwrap();
-    assert!(shown(&["whatif", path]).starts_with("exit 4"));
+    assert!(shown(&["whatif", path]).starts_with("exit 3"));
     let none = shown(&["whatif", path, "--job", "job_1"]);
-    assert!(none.starts_with("exit 4") && none.contains("no job `job_1`"), "{none}");
+    assert!(none.starts_with("exit 3") && none.contains("no job `job_1`"), "{none}");
     let done =
         all.applications_with_ids().find(|(id, _)| replay(&all.clone().into_application(*id)).is_ok()).unwrap().1;
     let text = shown(&["whatif", path, "--job", &done.id, "--reps", "20"]);
     assert!(text.starts_with("exit 0") && text.contains("Advice: "), "{text}");
-    let plan = shown(&["whatif", "--job", "job_1"]);
+    let plan = shown(&["whatif", "--demo", "--job", "job_1"]);
     assert!(plan.starts_with("exit 2") && plan.contains("--job applies only to a log"), "{plan}");
 }
 

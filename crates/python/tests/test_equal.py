@@ -30,8 +30,8 @@ CASES: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("estimate", (), {"reps": 200, "slots": True, "deadline": "10m", "input_size": "20GiB"}),
     ("estimate", (MODELS / "mapreduce/kmeans.toml",), {"reps": 200}),
     ("whatif", (MODELS / "cluster/phan-c2.toml",), {"reps": 64}),
-    ("sensitivity", (MODELS / "mapreduce/which-knob.toml",), {"reps": 400}),
-    ("sweep", (MODELS / "mapreduce/which-knob.toml",), {}),
+    ("study", (MODELS / "mapreduce/which-knob.toml",), {"method": "derivatives", "reps": 400}),
+    ("study", (MODELS / "mapreduce/which-knob.toml",), {}),
 ]
 
 

@@ -61,14 +61,14 @@ def test_the_rates_of_a_net_in_memory_are_ranked() -> None:
     builder.place("todo", 1).place("half").place("done")
     builder.timed("first", rate="slow").input("todo", "first").output("first", "half")
     builder.timed("second", rate="fast").input("half", "second").output("second", "done")
-    found = tailspn.sensitivity(builder.build(), until="#(done) >= 1", reps=2_000)
+    found = tailspn.study(builder.build(), until="#(done) >= 1", reps=2_000)
     # 1% of the rate of a step of 10 s is worth 0.1 s, of a step of 0.1 s 0.001 s
     for knob, percent_s in zip(found.knobs, (-0.1, -0.001), strict=True):
         effect = knob.effect.per_percent_s
         error = (effect.high - effect.low) / (2 * 1.96)
         assert 0 < error < -0.1 * percent_s and abs(effect - percent_s) < 5 * error, knob.key
     with pytest.raises(tailspn.UsageError, match="nobody"):
-        tailspn.sensitivity(builder.build(), until="#(nobody) >= 1")
+        tailspn.study(builder.build(), until="#(nobody) >= 1")
 
 
 def test_distributions_of_delays_have_their_means() -> None:
@@ -146,7 +146,7 @@ def test_a_result_shows_itself(root: pathlib.Path, tmp_path: pathlib.Path) -> No
     assert again.json() == result.json()
     said = again.blocks
     assert said == result.blocks
-    assert "of the runs take less than" in said.answer and said.changes and said.next == ["tailspn whatif PLAN.toml", "tailspn optimize PLAN.toml"]
+    assert "of the runs take less than" in said.answer and said.changes and said.next == ["tailspn whatif PLAN.toml", "tailspn study PLAN.toml"]
     with pytest.raises(AttributeError, match="no `nothing`"):
         _ = result.nothing
 
@@ -154,7 +154,7 @@ def test_a_result_shows_itself(root: pathlib.Path, tmp_path: pathlib.Path) -> No
 def test_errors_say_where(tmp_path: pathlib.Path) -> None:
     plan = tmp_path / "plan.toml"
     plan.write_text("[job]\nreduces = -3\n")
-    with pytest.raises(tailspn.ModelError) as caught:
+    with pytest.raises(tailspn.ReadError) as caught:
         tailspn.estimate(plan)
     assert (caught.value.line, caught.value.exit_code) == (2, 3) and caught.value.file is not None
     with pytest.raises(tailspn.FileError):

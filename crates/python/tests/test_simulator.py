@@ -118,15 +118,15 @@ def test_a_mapreduce_job_takes_whole_numbers_and_factors() -> None:
     simulate = tailspn.simulator({}, ["job.reduces", "cluster.node[*].cpu_speed"], runs=20)
     times = simulate(np.array([[20, 1.0], [40, 1.0], [40, 2.0]]))
     assert times[2].mean() < times[1].mean()
-    with pytest.raises(tailspn.ModelError, match="row 1"):
+    with pytest.raises(tailspn.ReadError, match="row 1"):
         simulate(np.array([[20, 1.0], [20.5, 1.0]]))
-    with pytest.raises(tailspn.ModelError, match="reduce"):
+    with pytest.raises(tailspn.ReadError, match="reduce"):
         tailspn.simulator({}, ["job.reducers"])(np.array([[20.0]]))
 
 
 def test_rows_with_invalid_parameters_are_refused_or_nan() -> None:
     rates = np.array([[1.0], [-1.0], [2.0]])
-    with pytest.raises(tailspn.ModelError, match="row 1"):
+    with pytest.raises(tailspn.ReadError, match="row 1"):
         tailspn.simulator(task(), ["rate"])(rates)
     times = tailspn.simulator(task(), ["rate"], runs=3, invalid="nan")(rates)
     np.testing.assert_array_equal(np.isnan(times).all(axis=1), [False, True, False])
@@ -143,7 +143,7 @@ def test_goals_that_are_missed_are_nan() -> None:
 
 
 def test_mistakes_are_told_before_anything_runs(root: pathlib.Path) -> None:
-    with pytest.raises(tailspn.ModelError, match="nowhere"):
+    with pytest.raises(tailspn.ReadError, match="nowhere"):
         tailspn.simulator(task(), ["rate"], until="#(nowhere) = 1")
     with pytest.raises(ValueError, match="at least one name"):
         tailspn.simulator(task(), [])

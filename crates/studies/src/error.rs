@@ -272,7 +272,7 @@ impl Explain for StudyError {
                 "plan fewer tasks; without speculative copies, and with `model.slots`, a job of any size runs task by task".into()
             }
             Self::NotSchedule { .. } => "use --measure mean, or --method each with a plan".into(),
-            Self::Lists { .. } => "use `tailspn sweep`, which takes any number of settings; see docs/sweeps.md".into(),
+            Self::Lists { .. } => "use `tailspn study`, which takes any number of settings; see docs/sweeps.md".into(),
             Self::ManyRows { .. } => "shorten a list, such as 8,16,32 instead of 8..32".into(),
             Self::NoRanges => {
                 "write a plan with `sweep.net` and axes with `from` and `to`; see docs/sensitivity.md".into()

@@ -2,16 +2,18 @@
 
 use crate::cli::args::{CheckArgs, Command, ConvertArgs, NetCommand, PartArgs, StructureArgs, SweepPrintArgs};
 use crate::cli::input::Input;
+use crate::cli::study::Route;
 
 impl Command {
     /// Returns the requested part of the replications and whether its file may replace an existing file;
     /// `None` for commands without parts.
-    pub(crate) fn part(&self) -> Option<(&PartArgs, bool)> {
+    pub(crate) fn part(&self) -> Option<(PartArgs, bool)> {
         match self {
-            Self::Net(NetCommand::Simulate(args)) => Some((&args.part, args.force)),
-            Self::Estimate(args) => Some((&args.part, args.force)),
-            Self::Whatif(args) => Some((&args.part, args.force)),
-            Self::Sensitivity(args) => Some((&args.part, args.force)),
+            Self::Net(NetCommand::Simulate(args)) => Some((args.part.clone(), args.print.force)),
+            Self::Estimate(args) => Some((args.part.clone(), args.print.force)),
+            Self::Whatif(args) => Some((args.part.clone(), args.print.force)),
+            // the shards of a sweep are folders
+            Self::Study(args) => matches!(args.route(), Ok(Route::Effects)).then(|| (args.part(), args.print.force)),
             _ => None,
         }
     }
@@ -29,27 +31,25 @@ impl Command {
             Self::Net(NetCommand::SpnGc(args)) => args.plan.iter_mut().collect(),
             Self::Estimate(args) => args.inputs.iter_mut().collect(),
             Self::Whatif(args) => args.plan.iter_mut().collect(),
-            Self::Sweep(args) => args.plan.iter_mut().collect(),
-            Self::Sensitivity(args) => args.subject.iter_mut().collect(),
-            Self::Optimize(args) => args.inputs.iter_mut().collect(),
+            Self::Study(args) => args.inputs.iter_mut().collect(),
             _ => Vec::new(),
         }
     }
 
     /// Replaces the output form of a command that can run in parts.
     pub(crate) fn show_as(&mut self, other: &SweepPrintArgs) {
-        let (print, plots, force) = match self {
-            Self::Net(NetCommand::Simulate(args)) => (&mut args.print, &mut args.plots, &mut args.force),
-            Self::Estimate(args) => (&mut args.print, &mut args.plots, &mut args.force),
-            Self::Whatif(args) => (&mut args.print, &mut args.plots, &mut args.force),
-            Self::Sensitivity(args) => (&mut args.print, &mut args.plots, &mut args.force),
+        let (print, plots) = match self {
+            Self::Net(NetCommand::Simulate(args)) => (&mut args.print, &mut args.plots),
+            Self::Estimate(args) => (&mut args.print, &mut args.plots),
+            Self::Whatif(args) => (&mut args.print, &mut args.plots),
+            Self::Study(args) => (&mut args.print, &mut args.plots),
             _ => return,
         };
-        // a part does not record which files may be replaced here
-        *force = other.force;
         if other.form.is_chosen() {
-            *print = other.form;
+            *print = other.form.clone();
         }
+        // a part does not record which files may be replaced here
+        print.force = other.form.force;
         if other.plots.plots.is_some() {
             *plots = other.plots.clone();
         }

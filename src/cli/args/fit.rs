@@ -44,9 +44,6 @@ pub(crate) struct FitArgs {
     /// Plan to write; `-` is standard output, with the table on standard error
     #[arg(short, long, value_name = "PLAN.toml")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace PLAN.toml if it exists
-    #[arg(long, requires = "output")]
-    pub(crate) force: bool,
     /// Input size of each log, in the order of the logs, if the logs do not record it, such as 10GB; once for each
     /// log
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Question")]
@@ -111,7 +108,6 @@ impl FitArgs {
             logs,
             alongside: Vec::new(),
             output: None,
-            force: false,
             input_size: Vec::new(),
             job: Vec::new(),
             level: 0.95,

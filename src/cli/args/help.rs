@@ -18,9 +18,54 @@ pub(crate) fn columns() -> usize {
     terminal.or_else(told).unwrap_or(MOST_COLUMNS).min(MOST_COLUMNS)
 }
 
+/// Options that only `--help` shows, besides the groups of [`RARE_GROUPS`].
+const RARE: &str = "now late-effort gpus-per-executor concurrent-gpu-tasks slots no-slots no-fold csv-escape markdown plot-format \
+                    force color trust-misfit partitions split-size hosts probability transitions avoid within events resume \
+                    max-points budget-replications budget-time measure rows usual level attempts timeline model profile method margin \
+                    hog-share rare-share plot export export-mtx draw-vanishing grid-steps ignore-priorities late-dead read-as param tokens throughput impulse group warm-up max-firings steady-runs \
+                    steady-firings abs-error engine samples export-prism export-generator export-graph clock-offset utc-offset \
+                    node-map log-input-size job reward at speculation events keep-erlang copies";
+/// Groups of options that only `--help` shows.
+const RARE_GROUPS: [&str; 12] = [
+    "Run",
+    "Limits",
+    "Parts",
+    "Samples",
+    "Rules",
+    "Progress and system calls",
+    "System calls",
+    "Reading the net",
+    "Model",
+    "Plan",
+    "Clock",
+    "Nets",
+];
+
+/// Returns the command with short help that fits a screen: rare options are left out, and others have one clause.
+fn brief(command: Command) -> Command {
+    let command = command.mut_subcommands(brief);
+    command.mut_args(|arg| {
+        let is_rare = arg.get_help_heading().is_some_and(|group| RARE_GROUPS.contains(&group))
+            || arg.get_long().is_some_and(|name| RARE.split_whitespace().any(|rare| rare == name));
+        let Some(help) = arg.get_help().map(ToString::to_string) else { return arg };
+        let long = arg.get_long_help().map_or_else(|| help.clone(), ToString::to_string);
+        let short = clause(&help).to_owned();
+        arg.hide_short_help(is_rare).long_help(long).help(short)
+    })
+}
+
+/// Returns the first clause of a help text.
+fn clause(help: &str) -> &str {
+    const ENDS: [&str; 9] = ["; ", ". ", " (", ": ", ", or ", ", and ", ", to ", ", such as ", " [default"];
+    // fewer characters say nothing
+    const LEAST: usize = 10;
+    let at = |end: &str| help.match_indices(end).map(|(at, _)| at).find(|at| *at >= LEAST);
+    ENDS.iter().filter_map(|end| at(end)).min().map_or(help, |end| &help[..end])
+}
+
 /// Returns the command with help texts for a terminal of `columns` columns.
 pub(crate) fn fitted(command: Command, columns: usize) -> Command {
-    let command = command.term_width(columns);
+    let command = brief(command.term_width(columns));
     if columns < EXAMPLE_COLUMNS { narrowed(command, columns) } else { command }
 }
 
@@ -126,7 +171,7 @@ mod tests {
     }
 
     /// Pages of commands without a page of the same name.
-    const PAGES: [(&str, &str); 14] = [
+    const PAGES: [(&str, &str); 13] = [
         ("net convert", "formats.md"),
         ("net simulate", "solve.md#which-method"),
         ("estimate", "planning.md"),
@@ -134,9 +179,8 @@ mod tests {
         ("whatif", "logs.md#what-other-policies-would-have-done"),
         ("tool profile", "syscalls.md"),
         ("tool detectors", "detection.md"),
-        ("sweep", "sweeps.md"),
+        ("study", "sweeps.md"),
         ("tool merge", "sweeps.md#shards"),
-        ("optimize", "sensitivity.md#the-cheapest-size-of-a-job"),
         ("tool schema", "json.md#schemas"),
         ("tool devices", "gpu.md"),
         ("tool bench", "gpu.md"),
@@ -305,13 +349,26 @@ mod tests {
             usage("tailspn net query"),
             ["tailspn net query <NET> <QUERY>...", "tailspn net query <NET> --file <FILE>"]
         );
-        assert_eq!(usage("tailspn sweep"), ["tailspn sweep <PLAN>", "tailspn sweep --print-plan"]);
-        assert_eq!(
-            usage("tailspn sensitivity"),
-            ["tailspn sensitivity <PLAN|NET>", "tailspn sensitivity --print-plan"]
-        );
-        assert_eq!(usage("tailspn optimize"), ["tailspn optimize <LOG|PLAN>...", "tailspn optimize --print-plan"]);
+        assert_eq!(usage("tailspn study"), ["tailspn study <PLAN|LOG|NET>...", "tailspn study --print-plan"]);
         assert_eq!(usage("tailspn tool detectors"), ["tailspn tool detectors", "tailspn tool detectors --on <RUN>..."]);
+    }
+
+    #[test]
+    fn short_help_fits_a_screen() {
+        /// Lines of a page of short help.
+        const MOST_LINES: usize = 40;
+        for mut command in all(&fitted(Cli::command(), COLUMNS)) {
+            let page = command.render_help().to_string();
+            assert!(page.lines().count() <= MOST_LINES, "{}: {page}", command.get_name());
+            assert!(page.lines().all(|line| line.chars().count() <= COLUMNS), "{page}");
+        }
+    }
+
+    #[test]
+    fn the_first_clause_says_what_an_option_is() {
+        assert_eq!(clause("Price of machine time, such as 0.30/executor-hour"), "Price of machine time");
+        assert_eq!(clause("Deadline, such as 85s or 5m, to print the probability"), "Deadline, such as 85s or 5m");
+        assert_eq!(clause("Print Markdown"), "Print Markdown");
     }
 
     /// clap wraps the lines: text that was wrapped by hand would be wrapped twice, and a line that must stay whole must

@@ -46,7 +46,7 @@ pub(crate) struct SpnGcArgs {
     pub(crate) plan: Option<Input>,
     #[command(flatten)]
     pub(crate) planned: PlanArgs,
-    /// Probability that a task runs on a slow node, and the factor by which a slow node lengthens the task, such as
+    /// Share of tasks on a slow node, and the factor by which a slow node lengthens a task, such as
     /// 0.1:3. Several factors need a probability each: 0.1:2@0.7,5@0.3 stands for factor 2 with probability 0.7 and
     /// factor 5 with probability 0.3
     #[arg(long, value_name = "SHARE:FACTOR", value_parser = straggler_values::stragglers)]
@@ -101,12 +101,13 @@ Examples:
     # half of the replications; `tailspn tool merge` puts the halves together
     tailspn estimate job.toml --shard 1/2 -o half-job.part
 ")]
-#[command(group(clap::ArgGroup::new("written").args(["export", "plots"]).multiple(true)))]
 pub(crate) struct EstimateArgs {
-    /// Plan of the job, or logs of its runs; of a run in progress, its log, then logs of other runs or a plan of them;
-    /// without a file, the default job
+    /// Logs of runs or the plan of the job; of a run in progress, its log, then logs of other runs or a plan of them
     #[arg(value_name = "LOG|PLAN", value_hint = ValueHint::AnyPath)]
     pub(crate) inputs: Vec<Input>,
+    /// Estimate a built-in job
+    #[arg(long, conflicts_with = "inputs")]
+    pub(crate) demo: bool,
     #[command(flatten)]
     pub(crate) fitted: FittedArgs,
     /// Method for the job time; `auto` also prints the exact job time if a formula exists
@@ -132,13 +133,13 @@ pub(crate) struct EstimateArgs {
     /// logs that are written without buffering
     #[arg(long, help_heading = "Question")]
     pub(crate) now: bool,
-    /// With a list: price of machine time, such as 0.30/executor-hour, 0.05USD/core-hour or 0.40/node-hour
+    /// Price of machine time for a list, such as 0.30/executor-hour, 0.05USD/core-hour or 0.40/node-hour
     #[arg(long, value_name = "AMOUNT/UNIT", allow_hyphen_values = true, help_heading = "Question")]
     pub(crate) price: Option<Price>,
-    /// With a list and a deadline: probability with which a configuration must meet the deadline [default: 95%]
+    /// Probability with which the job must meet the deadline [default: 95%]
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, help_heading = "Question")]
     pub(crate) probability: Option<f64>,
-    /// Probability that a task runs on a slow node, and the factor by which a slow node lengthens the task, such as
+    /// Share of tasks on a slow node, and the factor by which a slow node lengthens a task, such as
     /// 0.1:3. Several factors need a probability each: 0.1:2@0.7,5@0.3 stands for factor 2 with probability 0.7 and
     /// factor 5 with probability 0.3
     #[arg(long, value_name = "SHARE:FACTOR", value_parser = straggler_values::stragglers, help_heading = "In place of the plan's values")]
@@ -159,14 +160,14 @@ pub(crate) struct EstimateArgs {
     pub(crate) part: PartArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
+    /// Also write the plan: that of the file, or fitted to the logs, with the options of the command
+    #[arg(long, value_name = "PLAN.toml", help_heading = "Output")]
+    pub(crate) save_plan: Option<PathBuf>,
     /// Also write the job's net: .xml, .dot or .svg
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) export: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) plots: PlotArgs,
-    /// Replace files that exist
-    #[arg(long, requires = "written", help_heading = "Output")]
-    pub(crate) force: bool,
     /// Print the default plan with its comments and exit
     #[arg(long, exclusive = true, help_heading = "Plan")]
     pub(crate) print_plan: bool,
@@ -199,13 +200,16 @@ Examples:
     # half of the replications; `tailspn tool merge` puts the halves together
     tailspn whatif --shard 1/2 -o half-policies.part
 ")]
-#[command(group(clap::ArgGroup::new("written").args(["plot", "plots", "output"]).multiple(true)))]
 pub(crate) struct WhatIfArgs {
-    /// Plan of cluster, jobs and policies, or the log of a finished job; without one, the default plan
+    /// Plan of cluster, jobs and policies, or the log of a finished job
     #[arg(value_name = "PLAN|LOG", value_hint = ValueHint::AnyPath)]
     pub(crate) plan: Option<Input>,
-    /// For a log: compare the policies of this plan
-    #[arg(long, value_name = "PLAN.toml", help_heading = "Run")]
+    /// Compare policies for a built-in job
+    #[arg(long, conflicts_with = "plan")]
+    pub(crate) demo: bool,
+    /// For a log: compare the policies of this plan, or `all` policies of the literature [default: those that the log's
+    /// system can be set to]
+    #[arg(long, value_name = "all|PLAN.toml", help_heading = "Run")]
     pub(crate) policies: Option<PathBuf>,
     /// For a log of several jobs: id or name of the job; of a Spark job, its number
     #[arg(long, value_name = "ID", help_heading = "Run")]
@@ -235,9 +239,6 @@ pub(crate) struct WhatIfArgs {
     pub(crate) plot: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) plots: PlotArgs,
-    /// Replace files that exist
-    #[arg(long, requires = "written", help_heading = "Output")]
-    pub(crate) force: bool,
     /// Print the default plan with its comments and exit
     #[arg(long, exclusive = true, help_heading = "Plan")]
     pub(crate) print_plan: bool,
@@ -272,7 +273,7 @@ pub(crate) struct DetectorsArgs {
     /// median task time of the stage]
     #[arg(long, value_name = "RUN", num_args = 1.., requires = "on", help_heading = "Question")]
     pub(crate) usual: Vec<PathBuf>,
-    /// Judge the policies of this plan [default: the policies of `whatif LOG`]
+    /// Judge the policies of this plan [default: the policies of the literature]
     #[arg(long, value_name = "PLAN.toml", requires = "on", help_heading = "Question")]
     pub(crate) policies: Option<PathBuf>,
     /// Factor of the expected time above which a task is a straggler

@@ -9,7 +9,7 @@ mod fit;
 mod global;
 mod help;
 mod jobs;
-mod knobs;
+mod merge;
 mod nets;
 mod planned;
 mod plots;
@@ -21,7 +21,7 @@ mod serve;
 mod shell;
 mod show;
 mod solve;
-mod sweeps;
+mod study;
 mod until;
 mod watch;
 mod why;
@@ -36,7 +36,7 @@ pub(crate) use devices::{BenchArgs, DevicesArgs};
 pub(crate) use fit::{FitArgs, FittedArgs};
 pub(crate) use global::{ColorChoice, Global};
 pub(crate) use jobs::{DetectorsArgs, EstimateArgs, SpnGcArgs, WhatIfArgs};
-pub(crate) use knobs::{OptimizeArgs, SensitivityArgs};
+pub(crate) use merge::{MergeArgs, SweepPrintArgs};
 pub(crate) use nets::{CheckArgs, ConvertArgs, LayoutChoice, OutFormat};
 #[cfg(feature = "serve")]
 pub(crate) use planned::workers;
@@ -44,13 +44,13 @@ pub(crate) use planned::{ChoiceArgs, PlanArgs, SizeArgs, SizeLists, TrustArgs};
 pub(crate) use plots::{PlotArgs, PlotFormat};
 pub(crate) use query::QueryArgs;
 pub(crate) use rare::RareArgs;
-pub(crate) use run::{LogArgs, Method, NetArgs, PartArgs, PlaceArgs, PrintArgs, RunArgs};
+pub(crate) use run::{DataForm, LogArgs, Method, NetArgs, PartArgs, PlaceArgs, PrintArgs, RunArgs};
 #[cfg(feature = "serve")]
 pub(crate) use serve::ServeArgs;
 pub(crate) use shell::{CompletionsArgs, ManArgs, SchemaArgs, SetupArgs};
 pub(crate) use show::ShowArgs;
 pub(crate) use solve::SolveArgs;
-pub(crate) use sweeps::{MergeArgs, SweepArgs, SweepPrintArgs};
+pub(crate) use study::{PlanKind, StudyArgs};
 pub(crate) use until::UntilArgs;
 pub(crate) use watch::{RuleChoice, WatchArgs};
 pub(crate) use why::{RulesChoice, WhyArgs};
@@ -98,29 +98,19 @@ pub(crate) enum Command {
     /// Reads the growing event log of a Spark application, and predicts its end whenever the log has grown. Or reads
     /// progress reports of tasks, and flags stragglers while they run, as text or JSON lines.
     Watch(Box<WatchArgs>),
-    /// Run many configurations of a job or a net
+    /// Find the settings that matter, or the cheapest that suffice
     ///
-    /// Shows how the time depends on each setting of a job or each rate of a net, and which setting matters most. A
-    /// sweep can be resumed, or split into shards.
-    Sweep(SweepArgs),
-    /// Rank the settings of a job or a net by their effect
-    ///
-    /// Methods: derivatives from one run, changes of one setting at a time, Morris' elementary effects, and Sobol's
-    /// indices, all with intervals.
-    Sensitivity(SensitivityArgs),
-    /// Find the cheapest cluster that meets a deadline
-    ///
-    /// From logs, finds the cheapest number of executors and cores that meets the deadline with 95% probability. From a
-    /// plan, finds the cheapest value of any setting, with a stated confidence, and shows why the next cheaper
-    /// configuration fails.
-    Optimize(OptimizeArgs),
+    /// From the plan or the logs of a job, varies each setting, and shows which matters most; with a deadline, finds the
+    /// cheapest cluster that meets it. From a plan with axes, runs every configuration, which can be resumed or split into
+    /// shards. Of a net, ranks the rates by their effect.
+    Study(Box<StudyArgs>),
     /// Fit a plan to logs, to estimate the job at another size
     ///
     /// The plan of a Spark job has stages, tasks, warm-up, delay distributions, driver time and the spread between
     /// whole runs. The plan of a Hadoop job comes from the history of test jobs and their `*_conf.xml`. Values that the
     /// logs could not show are listed.
     Fit(FitArgs),
-    /// Check, draw, simulate, solve or query a Petri net
+    /// Check, convert, simulate, solve or query a Petri net
     #[command(subcommand)]
     Net(NetCommand),
     /// Serve a local web page of a net, a planned job or a log
@@ -230,19 +220,46 @@ pub(crate) fn with_defaults<A: Args>(files: &[&std::ffi::OsStr]) -> A {
 const SYNONYMS: [(&str, &str); 9] = [
     ("run", "estimate"),
     ("predict", "estimate"),
-    ("remaining", "estimate"),
     ("explain", "why"),
-    ("trace", "why"),
-    ("diagnose", "why"),
-    ("compare", "why"),
+    ("machines", "study"),
+    ("nodes", "study"),
+    ("plot", "serve"),
     ("check", "net check"),
     ("simulate", "net simulate"),
+    ("solve", "net solve"),
 ];
+
+/// Options that people type for another one.
+const OPTION_SYNONYMS: [(&str, &str); 6] = [
+    ("--machines", "--workers N, or --executors N for Spark"),
+    ("--nodes", "--workers N, or --executors N for Spark"),
+    ("--memory", "--executors N or --cores N; memory is not modelled"),
+    ("--plot", "--plots DIR"),
+    ("--size", "--input-size SIZE"),
+    ("--by", "--deadline TIME"),
+];
+
+/// Names the option that was probably meant, if people call it otherwise.
+fn with_synonym(mut error: clap::Error) -> clap::Error {
+    use clap::error::{ContextKind, ContextValue};
+    let typed = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(typed)) => typed.clone(),
+        _ => return error,
+    };
+    let found =
+        OPTION_SYNONYMS.iter().find(|(synonym, _)| typed == *synonym || typed.starts_with(&format!("{synonym}=")));
+    if let Some((_, meant)) = found {
+        error.remove(ContextKind::SuggestedArg);
+        let tip = format!("use {meant}").into();
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    }
+    error
+}
 
 /// Parses arguments, the name of the program first. A first word that is no verb is a file.
 pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let mut command = help::fitted(Cli::command(), help::columns());
-    let matches = command.try_get_matches_from_mut(arguments)?;
+    let matches = command.try_get_matches_from_mut(arguments).map_err(with_synonym)?;
     let cli = Cli::from_arg_matches(&matches)?;
     let Command::Words(words) = cli.command else { return Ok(cli) };
     let first = words.first().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
@@ -306,7 +323,6 @@ Examples:
     # half of the replications; `tailspn tool merge` puts the halves together
     tailspn net simulate net.xml --horizon 50 --shard 1/2 -o half-net.part
 ")]
-#[command(group(clap::ArgGroup::new("written").args(["samples", "plots", "output"]).multiple(true)))]
 pub(crate) struct SimulateArgs {
     #[command(flatten)]
     pub(crate) net: NetArgs,
@@ -357,9 +373,6 @@ pub(crate) struct SimulateArgs {
     pub(crate) samples: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) plots: PlotArgs,
-    /// Replace files that exist
-    #[arg(long, requires = "written", help_heading = "Output")]
-    pub(crate) force: bool,
 }
 
 /// The question of a simulation.

@@ -7,6 +7,8 @@ use clap::Args;
 use tailspn::optimize::MachineChoices;
 use tailspn::plan::{DataSize, InputSize, PlanOption};
 
+use crate::cli::exit::Exit;
+use crate::cli::notes::Failure;
 use crate::cli::values;
 
 /// Trust in a plan that does not reproduce its own runs.
@@ -179,6 +181,30 @@ impl ChoiceArgs<SizeArgs> {
     /// Returns the options that were given, without choices of machines, the deadline last.
     pub(crate) fn options(&self) -> Vec<PlanOption> {
         self.size.options().chain(self.job.options()).collect()
+    }
+
+    /// Returns the options that were given, with one number of machines each, the deadline last.
+    pub(crate) fn single_options(&self) -> Result<Vec<PlanOption>, Failure> {
+        let one = |option: &'static str, counts: &Counts| match counts.0[..] {
+            [count] => Ok(count),
+            _ => Err(Failure::helped(
+                Exit::Usage,
+                format!("{option} needs a single number here"),
+                "`tailspn estimate` makes a table of a list; with --deadline, `tailspn study` chooses from it",
+            )),
+        };
+        let executors = self.executors.iter().map(|counts| one("--executors", counts).map(PlanOption::Executors));
+        let cores = self.cores.iter().map(|counts| one("--cores", counts).map(PlanOption::Cores));
+        let of_kind = |(kind, counts): &(Option<String>, Counts)| {
+            one("--workers", counts).map(|count| PlanOption::Workers(kind.clone(), count))
+        };
+        let machines = executors.chain(cores).chain(self.workers.iter().map(of_kind)).collect::<Result<Vec<_>, _>>()?;
+        Ok(self.size.options().chain(machines).chain(self.job.options()).collect())
+    }
+
+    /// Returns true if a deadline was given.
+    pub(crate) fn has_deadline(&self) -> bool {
+        self.job.deadline.is_some()
     }
 
     /// Returns the numbers of machines.

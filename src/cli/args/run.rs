@@ -11,7 +11,9 @@ use tailspn::share::Shard;
 use tailspn::trace::ReadOptions;
 
 use crate::cli::args::BackendChoice;
+use crate::cli::exit::Exit;
 use crate::cli::input::Input;
+use crate::cli::notes::Failure;
 use crate::cli::values;
 
 /// A net to read.
@@ -47,40 +49,87 @@ impl NetArgs {
 }
 
 /// Output of results.
-#[derive(Clone, Copy, Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct PrintArgs {
-    /// Print JSON (described in docs/json.md)
-    #[arg(long, conflicts_with_all = ["csv", "markdown"])]
-    pub(crate) json: bool,
-    /// Print CSV (described in docs/json.md)
-    #[arg(long, conflicts_with = "markdown")]
-    pub(crate) csv: bool,
+    /// Print JSON (described in docs/json.md), or write it to FILE and print the text
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = STDOUT)]
+    json: Option<PathBuf>,
+    /// Print CSV (described in docs/json.md), or write it to FILE and print the text
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = STDOUT)]
+    csv: Option<PathBuf>,
     /// Put an apostrophe before CSV text that a spreadsheet would run as a formula
     #[arg(long, requires = "csv")]
-    pub(crate) csv_escape: bool,
+    csv_escape: bool,
     /// Print Markdown
     #[arg(long)]
     pub(crate) markdown: bool,
-    /// Print all columns and complete lists
+    /// Print everything: all tables, columns and rows, the method and its notes
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+    /// Replace files that exist
     #[arg(long)]
-    pub(crate) all: bool,
+    pub(crate) force: bool,
+}
+
+/// The name of standard output.
+const STDOUT: &str = "-";
+
+/// A form of a result for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DataForm {
+    Json,
+    Csv,
 }
 
 impl PrintArgs {
+    /// Returns true if JSON is printed.
+    pub(crate) fn is_json(&self) -> bool {
+        is_stdout(self.json.as_deref())
+    }
+
+    /// Returns true if CSV is printed.
+    pub(crate) fn is_csv(&self) -> bool {
+        is_stdout(self.csv.as_deref())
+    }
+
+    /// Returns the files that are written beside the text, each with its form.
+    pub(crate) fn files<'a>(&'a self) -> Vec<(DataForm, &'a Path)> {
+        let both = [(DataForm::Json, &self.json), (DataForm::Csv, &self.csv)];
+        let file = |(form, path): (DataForm, &'a Option<PathBuf>)| Some((form, path.as_deref()?));
+        both.into_iter().filter_map(file).filter(|(_, path)| !is_stdout(Some(path))).collect()
+    }
+
+    /// Refuses two forms on standard output.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let forms = [("--json", self.is_json()), ("--csv", self.is_csv()), ("--markdown", self.markdown)];
+        let printed: Vec<&str> = forms.into_iter().filter(|(_, printed)| *printed).map(|(option, _)| option).collect();
+        match &printed[..] {
+            [one, other, ..] => {
+                let message = format!("{one} and {other} cannot both be printed");
+                Err(Failure::helped(Exit::Usage, message, "write one of them to a file: --json=FILE or --csv=FILE"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Returns how text cells of CSV are written.
-    pub(crate) fn csv_text(self) -> CsvText {
+    pub(crate) fn csv_text(&self) -> CsvText {
         if self.csv_escape { CsvText::Escaped } else { CsvText::AsIs }
     }
 
     /// Returns true if a form was chosen.
-    pub(crate) fn is_chosen(self) -> bool {
-        self.json || self.csv || self.markdown || self.all
+    pub(crate) fn is_chosen(&self) -> bool {
+        self.json.is_some() || self.csv.is_some() || self.markdown || self.verbose
     }
 }
 
+fn is_stdout(path: Option<&Path>) -> bool {
+    path.is_some_and(|path| path.as_os_str() == STDOUT)
+}
+
 /// A part of a command's replications.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Parts")]
 pub(crate) struct PartArgs {
     /// Run only part I of N of the replications, and write it to the file of --output; `tailspn tool merge` combines all

@@ -129,7 +129,4 @@ pub(crate) struct SolveArgs {
     /// Write the Markov chain as the PRISM files PREFIX.sta, PREFIX.tra and PREFIX.lab
     #[arg(long, value_name = "PREFIX", help_heading = "Output")]
     pub(crate) export_prism: Option<PathBuf>,
-    /// Replace files that exist
-    #[arg(long, help_heading = "Output")]
-    pub(crate) force: bool,
 }

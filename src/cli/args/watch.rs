@@ -22,7 +22,7 @@ Reports are rows of a table with tabs, after a header that names the columns, or
 (milliseconds), partition or task_id, and progress (0 to 1) or done and total; if there are several, also job, kind, \
 stage, attempt and node. A task starts with its first report and ends when its progress is complete. docs/watch.md \
 describes the format and the rules. With --json, each flag is one line, and a summary is the last line; --csv, --markdown \
-and --all print a learned model.
+and --verbose print a learned model.
 
 Examples:
     # the time left, from what earlier runs took, one line for each answer
@@ -60,9 +60,6 @@ pub(crate) struct WatchArgs {
     /// File for the learned model; `-` is standard output
     #[arg(short, long, value_name = "MODEL.toml", requires = "learn", help_heading = "Model")]
     pub(crate) output: Option<PathBuf>,
-    /// Replace MODEL.toml if it exists
-    #[arg(long, requires = "output", help_heading = "Model")]
-    pub(crate) force: bool,
     /// Rule that flags a task: `adaptive`, or `paper`, as in Garraghan et al. 2015
     #[arg(long, value_enum, default_value = "adaptive", help_heading = "Rule")]
     pub(crate) rule: RuleChoice,

@@ -68,7 +68,6 @@ Examples:
     # every attempt of every task, for other programs
     tailspn why app.gz --attempts attempts.csv
 ")]
-#[command(group(clap::ArgGroup::new("written").args(["timeline", "plots", "attempts"]).multiple(true)))]
 pub(crate) struct WhyArgs {
     /// Log of a job, with the samples of its nodes, progress reports or strace logs; or two logs, results or plans; or folders
     #[arg(required = true, value_name = "FILE")]
@@ -154,9 +153,6 @@ pub(crate) struct WhyArgs {
     /// Also write all attempts of all tasks as CSV; `-` is standard output, instead of the answer
     #[arg(long, value_name = "FILE.csv", help_heading = "Output")]
     pub(crate) attempts: Option<PathBuf>,
-    /// Replace files that exist
-    #[arg(long, requires = "written", help_heading = "Output")]
-    pub(crate) force: bool,
 }
 
 impl WhyArgs {

@@ -18,6 +18,7 @@ use tailspn::report::{Answer, AnyReport, CdfPoint, two_times_svg};
 use tailspn::stages::PlannedJob;
 
 use crate::cli::call::Call;
+use crate::cli::input::quoted;
 use crate::cli::output::Terminal;
 use crate::cli::plan::PlanText;
 use crate::cli::serve::ask::{MAX_MEMORY, MAX_TIME};
@@ -98,16 +99,11 @@ impl Job {
 
     /// Returns the command that answers a question, as a user would type it in a shell.
     fn command(&self, question: &EstimateRequest, values: &Values) -> String {
-        let (fit, plan) = match &self.source {
-            Source::BuiltIn => (String::new(), None),
-            Source::File(path) => (String::new(), Some(quoted(&path.to_string_lossy()))),
-            Source::Log(log) => {
-                let fit = format!("tailspn fit {} -o {PLAN_FILE} && ", quoted(&log.to_string_lossy()));
-                (fit, Some(PLAN_FILE.to_owned()))
-            }
+        let file = match &self.source {
+            Source::BuiltIn => "--demo".to_owned(),
+            Source::File(path) | Source::Log(path) => quoted(&path.to_string_lossy()),
         };
-        let mut words = vec!["tailspn".to_owned(), "estimate".to_owned()];
-        words.extend(plan);
+        let mut words = vec!["tailspn".to_owned(), "estimate".to_owned(), file];
         for (name, value) in values {
             let parts: Vec<&str> = if name == "workers" { value.split(',').collect() } else { vec![value] };
             let parts = parts.into_iter().map(str::trim).filter(|part| !part.is_empty());
@@ -115,7 +111,7 @@ impl Job {
             words.extend(parts.map(|part| quoted(&format!("--{name}={part}"))));
         }
         words.extend(question.run_words());
-        fit + &words.join(" ")
+        words.join(" ")
     }
 }
 
@@ -357,16 +353,6 @@ fn curve(result: &AnyReport) -> &[CdfPoint] {
     }
 }
 
-/// Returns a word, in single quotes if a shell would change it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_=./,:%+@".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -383,10 +369,7 @@ mod tests {
             r"tailspn estimate 'it'\''s mine.toml' --input-size=20GB --workers=small=3 --workers=large=1 --reps=200 --seed=7"
         );
         let fitted = Job::of_log(Path::new("a log"));
-        assert_eq!(
-            fitted.command(&asked(None, None), &Values::new()),
-            "tailspn fit 'a log' -o plan.toml && tailspn estimate plan.toml"
-        );
+        assert_eq!(fitted.command(&asked(None, None), &Values::new()), "tailspn estimate 'a log'");
         let unknown: Values = [("export".to_owned(), "x.xml".to_owned())].into();
         assert!(Job::built_in().planned(&asked(None, None), &unknown, &Call::new(false)).is_err());
         assert_eq!(plain(Path::new("-p.toml")), Path::new("./-p.toml"));

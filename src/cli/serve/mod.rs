@@ -31,7 +31,7 @@ use tokio::runtime::Builder;
 use crate::cli::args::{NetArgs, ServeArgs};
 use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
-use crate::cli::load::{compile_net, read_net};
+use crate::cli::load::{compile_net, read_bytes, read_net};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::plan::{PlanText, job_of, only_whatif};
@@ -39,6 +39,7 @@ use crate::cli::serve::game::{Game, Games};
 use crate::cli::serve::guard::{Guard, MOST_BODY_BYTES, admit};
 use crate::cli::serve::job::Job;
 use crate::cli::serve::log::Log;
+use crate::cli::unknown;
 use crate::cli::watch::catch_interrupt;
 use tailspn::explain::reason;
 
@@ -113,7 +114,15 @@ impl Page {
             Some(FileKind::Log(_)) => return Ok(Self::Log(Log::new(path))),
             Some(FileKind::JobPlan | FileKind::SweepPlan | FileKind::OptimizePlan) => true,
             // a plan without a section, or with a misspelt one
-            _ => path.extension().is_some_and(|end| end == "toml"),
+            Some(_) => false,
+            None => {
+                let is_plan = path.extension().is_some_and(|end| end == "toml");
+                let bytes = read_bytes(path)?;
+                if !is_plan && !bytes.trim_ascii_start().starts_with(b"<") {
+                    return Err(unknown::refused(path, &bytes, "a net, a plan or a log"));
+                }
+                is_plan
+            }
         };
         if !is_plan {
             let loaded = read_net(&NetArgs::at(path))?;

@@ -75,7 +75,7 @@ pub use pooled::{FittedJobs, fit_jobs};
 pub use progress::{RunProgress, StageProgress, StartedTask, observe_progress};
 pub use replay::{Replay, ReplayNode, ReplayStage, replay};
 pub use replay_policies::{
-    AS_IT_WAS_SET, Speculation, as_it_was_set, speculation_of, usual_policies, usual_policies_of,
+    AS_IT_WAS_SET, Speculation, as_it_was_set, settable_policies, speculation_of, usual_policies, usual_policies_of,
 };
 pub use rest::{RestOfRun, StageEvidence, rest_by_itself, rest_of_run};
 pub use sources::Source;

@@ -3,7 +3,7 @@
 use crate::cluster::detect::{DetectorPlan, Spark};
 use crate::cluster::{PolicyPlan, Watching};
 use crate::stages::SpeculativeCopies;
-use crate::trace::{Application, JobTrace};
+use crate::trace::{Application, Format, JobTrace};
 
 /// Maximum age of a stage at which progress scores are first checked \[s\], as in plans.
 const LAG_S: f64 = 20.0;
@@ -38,7 +38,27 @@ pub fn as_it_was_set((multiplier, quantile): Speculation) -> PolicyPlan {
     spark(AS_IT_WAS_SET, SpeculativeCopies::of(multiplier, quantile))
 }
 
-/// Returns the policies for a job that took `actual_s` \[s\], including its speculation settings, if any. The first policy has no detector.
+/// Settings of Spark's speculation that are compared: multiplier and quantile.
+const GRID: [[f64; 2]; 5] = [[1.5, 0.5], [1.5, 0.75], [1.5, 0.9], [2.0, 0.75], [3.0, 0.9]];
+
+/// Returns the policies that the system of a log can be set to, with the settings of the run if it had copies. The first policy has no detector.
+pub fn settable_policies(format: Format, actual_s: f64, speculation: Option<Speculation>) -> Vec<PolicyPlan> {
+    let mut all = vec![PolicyPlan::default()];
+    all.extend(speculation.map(as_it_was_set));
+    match format {
+        Format::SparkEventLog => all.extend(GRID.map(|[multiplier, quantile]| {
+            spark(&format!("multiplier {multiplier}, quantile {quantile}"), SpeculativeCopies { multiplier, quantile })
+        })),
+        _ => {
+            let lag_s = LAG_S.min(YOUNG * actual_s);
+            let hadoop = DetectorPlan::named("hadoop2").into_iter();
+            all.extend(hadoop.map(|detector| PolicyPlan { detector, lag_s, ..PolicyPlan::default() }));
+        }
+    }
+    all
+}
+
+/// Returns the policies of the literature, and Spark's defaults, for a job that took `actual_s` \[s\], including its speculation settings, if any. The first policy has no detector.
 pub fn usual_policies(actual_s: f64, speculation: Option<Speculation>) -> Vec<PolicyPlan> {
     let lag_s = LAG_S.min(YOUNG * actual_s);
     let mut all = vec![PolicyPlan::default()];

@@ -79,7 +79,7 @@ pub enum TraceError {
         logs: Vec<ListedLog>,
     },
     /// A folder, zip archive or log does not contain the requested application.
-    #[error("`{file}` does not contain the application `{wanted}`; it contains {}{}", counted(.logs, "one", "others"), list(.logs))]
+    #[error("`{file}` does not contain the application `{wanted}`; it contains{}", contained(.logs))]
     NoSuchLog {
         /// The name of the folder, archive or file.
         file: String,
@@ -123,6 +123,10 @@ fn list(logs: &[ListedLog]) -> String {
         text += &format!("\n  and {} more", logs.len() - MOST_LISTED);
     }
     if text.is_empty() { text } else { format!(":{text}") }
+}
+
+fn contained(logs: &[ListedLog]) -> String {
+    if logs.is_empty() { " none".to_owned() } else { list(logs) }
 }
 
 impl Explain for TraceError {

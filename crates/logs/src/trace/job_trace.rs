@@ -250,6 +250,12 @@ fn in_unit(metric: Metric, number: u64) -> f64 {
 }
 
 impl JobTrace {
+    /// Returns a time in seconds since 1970; none if the times of the log count from another origin.
+    pub fn unix_s(&self, time: Moment) -> Option<f64> {
+        let is_known = self.clock == Clock::Unix && self.origin_us > 0;
+        is_known.then(|| self.origin_us as f64 / 1e6 + time.seconds())
+    }
+
     /// Returns all attempts, in the order of stage, task and launch.
     pub fn attempts(&self) -> &[Attempt] {
         &self.attempts

@@ -23,7 +23,7 @@ Progress = Callable[[int, int, str], object]
 """A function of the completed amount, the planned amount (0 if unknown), and the unit, such as ``replications``."""
 
 # options that only the command line has, for the form and the destination of the output
-_PRINTING = {"json", "csv", "markdown", "all", "help", "force", "samples"}
+_PRINTING = {"json", "csv", "markdown", "verbose", "help", "force", "samples"}
 
 
 # commands that take a net in memory
@@ -33,10 +33,10 @@ _TAKE_NETS = {"query", "rare", "simulate", "solve"}
 _OF_FILES = {"property", "read_as", "net", "max_file", "param"}
 
 # commands that take a plan in memory; a plan that was read from a file may refer to files beside it
-_TAKE_PLANS = {"estimate", "whatif", "sweep", "sensitivity", "optimize"}
+_TAKE_PLANS = {"estimate", "whatif", "study"}
 
 # commands whose replications `distributed` can divide among workers
-_SHARED = {"simulate", "estimate", "whatif", "sensitivity"}
+_SHARED = {"simulate", "estimate", "whatif", "study"}
 
 
 def _name_of(option: str) -> str:
@@ -118,7 +118,7 @@ def _given(
     if isinstance(one, Net):
         takes_it = command in _TAKE_NETS and (one.path is None or not _OF_FILES & options.keys())
         # a study of a net in a file names the file
-        if takes_it or (command == "sensitivity" and one.path is None):
+        if takes_it or (command == "study" and one.path is None):
             return one._native
     if isinstance(one, Mapping):
         one = Plan.from_dict(dict(one))
@@ -263,27 +263,23 @@ def estimate(*inputs: Any, progress: Progress | None = None, **options: Any) -> 
     ``inputs`` are one plan, or logs of runs of the job, to which a plan is fitted; without an input, the default job.
     If the first log is of a run in progress, the result is the time left, from what the other runs took.
     """
-    return _ask("estimate", inputs, options, progress=progress)
+    return _ask("estimate", inputs, options if inputs else {**options, "demo": True}, progress=progress)
 
 
 def whatif(plan_or_log: Any = None, *, progress: Progress | None = None, **options: Any) -> Result:
     """Compare speculation policies on a planned job, a cluster, or the log of a finished job."""
+    if plan_or_log is None:
+        options["demo"] = True
     return _ask("whatif", [plan_or_log], options, progress=progress)
 
 
-def sweep(plan: Any = None, *, progress: Progress | None = None, **options: Any) -> Result:
-    """Run a job or a net with many combinations of settings."""
-    return _ask("sweep", [plan], options, progress=progress)
+def study(*inputs: Any, progress: Progress | None = None, **options: Any) -> Result:
+    """Find the settings that matter, or the cheapest that suffice.
 
-
-def sensitivity(subject: Any = None, *, progress: Progress | None = None, **options: Any) -> Result:
-    """Rank the settings by their effect on the time of a job or a net."""
-    return _ask("sensitivity", [subject], options, progress=progress)
-
-
-def optimize(*inputs: Any, progress: Progress | None = None, **options: Any) -> Result:
-    """Find the cheapest configuration that meets a deadline."""
-    return _ask("optimize", inputs, options, progress=progress)
+    ``inputs`` are a plan with axes, the plan of a job, logs of runs of a job, or a net. With ``deadline``, the result is the
+    cheapest configuration that meets it; with ``method``, and for a net, the effect of each setting.
+    """
+    return _ask("study", inputs, options, progress=progress)
 
 
 def fit(*logs: Any, progress: Progress | None = None, **options: Any) -> Result:
@@ -319,9 +315,7 @@ for _function in (
     rare,
     estimate,
     whatif,
-    sweep,
-    sensitivity,
-    optimize,
+    study,
     why,
     fit,
     merge,

@@ -54,12 +54,8 @@ class UsageError(Error, ValueError):
     """Invalid arguments."""
 
 
-class ModelError(Error, ValueError):
-    """An invalid net or plan."""
-
-
-class LogError(Error, ValueError):
-    """A log of a job cannot be read."""
+class ReadError(Error, ValueError):
+    """A net, a plan or a log is wrong."""
 
 
 class RefusedError(Error):
@@ -85,8 +81,7 @@ class Interrupted(KeyboardInterrupt):
 
 _BY_EXIT: dict[int, type[Error]] = {
     2: UsageError,
-    3: ModelError,
-    4: LogError,
+    3: ReadError,
     5: RefusedError,
     6: GpuError,
     7: FileError,

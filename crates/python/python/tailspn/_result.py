@@ -208,7 +208,7 @@ class Result(Record):
         self.remarks = remarks
         """Notes and warnings of the command, one per line."""
         self.exit_code = exit_code
-        """Exit code of the command: 8 if no configuration of `optimize` meets the deadline, 130 after Ctrl-C, otherwise 0."""
+        """Exit code of the command: 8 if no configuration of `study` meets the deadline, 130 after Ctrl-C, otherwise 0."""
         self._data = data
 
     def __reduce__(self) -> tuple[Any, ...]:

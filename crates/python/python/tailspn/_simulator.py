@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tailspn import _tailspn
-from tailspn._errors import ModelError, Problem
+from tailspn._errors import Problem, ReadError
 from tailspn._net import Net
 from tailspn._plan import Plan
 
@@ -97,7 +97,7 @@ class Simulator:
         if missing and self._invalid == "raise":
             row, reason = missing[0]
             more = f" (and {len(missing) - 1} more rows)" if len(missing) > 1 else ""
-            raise ModelError([Problem(f"row {row}: {reason}{more}")])
+            raise ReadError([Problem(f"row {row}: {reason}{more}")])
         found = np.full((len(rows), self.runs, len(self.columns)), np.nan)
         sound = np.ones(len(rows), dtype=bool)
         sound[[row for row, _ in missing]] = False
@@ -185,7 +185,7 @@ def _native(subject: Net | Plan, until: str | None, stages: bool) -> _tailspn.Na
             raise ValueError("`until` applies only to a net; the goal of a job is its end")
         return _tailspn.NativeSimulator.of_plan(subject.text, stages)
     except ValueError as error:
-        raise ModelError([Problem(str(error))]) from None
+        raise ReadError([Problem(str(error))]) from None
 
 
 def _array(parameters: Any) -> Numbers:

@@ -60,7 +60,7 @@ def run(
 ) -> Result:
     """Ask a question on the workers of an executor, divided into shards.
 
-    ``question`` is a ``functools.partial`` of `simulate`, `estimate`, `whatif` or `sensitivity` with the number of replications.
+    ``question`` is a ``functools.partial`` of `simulate`, `estimate`, `whatif` or `study` with the number of replications.
     The result has the same digits as ``question()``, for any number of shards.
 
     ``executor`` is any ``concurrent.futures.Executor``, or a function that creates one. If a function was passed, a broken pool

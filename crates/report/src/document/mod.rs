@@ -15,7 +15,7 @@
 //!      cell of the row the name. [`Cell::named`] has one text for readers and another one for CSV. The row's unit is
 //!      [`Number::unit`]. A fact without a table, such as `partial`, is one call of [`Document::fact`].
 //!    * Wide CSV (a column each): [`Table::wide`]. [`Column::ends`] adds `_low` and `_high`.
-//!    * [`Show`] determines the visibility of a table or a column: all, readers with room, `--all`, or CSV only.
+//!    * [`Show`] determines the visibility of a table or a column: all, readers with room, `--verbose`, or CSV only.
 //! 3. A number is a [`Number`] with its position in the JSON ([`Number::new`], [`Number::measured`]). Never format one by
 //!    hand: units, signs, percent and digits are parts of it, and tests compare the position with the JSON.
 //! 4. Limitations of a result (stopped early, a lower bound, an assumption) go into `remarks`, into the error
@@ -31,7 +31,8 @@
 //! | a number with its uncertainty, unit, digits and position | `number` |
 //! | the first paragraph | `paragraph` |
 //! | tables, columns, cells | `table` |
-//! | results compared | `why` |
+//! | results compared | `compare` |
+//! | the six blocks of an answer, times and sizes in words | `screen` |
 //! | parts that several kinds share | `parts` |
 
 pub(crate) mod compare;
@@ -39,6 +40,7 @@ mod number;
 mod paragraph;
 pub(crate) mod parts;
 mod rows;
+pub(crate) mod screen;
 mod table;
 
 use crate::render::{Look, bars_text};
@@ -49,6 +51,8 @@ pub use crate::render::Report;
 pub use number::Number;
 pub use paragraph::{Paragraph, Piece, Topic};
 pub use rows::Rows;
+pub use screen::{NextCommand, Screen, ScreenChange, ScreenShares, ScreenVerdict, Typed};
+pub(crate) use screen::{data_size, human_time, percent_text, short_name};
 pub(crate) use table::CHOSEN;
 pub use table::{Bar, Cell, Column, Form, Show, Table};
 
@@ -75,6 +79,10 @@ pub struct Document<'a> {
     pub plan: String,
     /// Origin of the numbers: names and values.
     pub provenance: Vec<[String; 2]>,
+    /// The six blocks for people, if the kind of result has them.
+    pub screen: Option<Screen>,
+    /// What the user has asked about.
+    pub typed: Typed,
     /// The time by which results are compared, if any.
     pub headline: Option<Headline>,
 }
@@ -244,6 +252,9 @@ impl<'a> Document<'a> {
 
     /// Returns what the answer says, part by part.
     pub fn six_blocks(&self) -> Blocks {
+        if let Some(screen) = &self.screen {
+            return screen.blocks(&self.typed);
+        }
         let about = |topic| self.answer.about(topic);
         let changes = self.changes_table().map(|table| {
             let row = |row: &Vec<Cell>| {

@@ -99,6 +99,15 @@ impl Number {
         Self { digits_of: Some(half), ..self }
     }
 
+    /// Shows three digits.
+    #[must_use]
+    pub(crate) fn three_digits(self) -> Self {
+        let size = (self.measured.value * self.factor).abs();
+        let half = if size == 0.0 { 15.0 } else { 1.5 * 10_f64.powf(size.log10().floor() - 1.0) };
+        let half = half / self.factor.abs();
+        self.rounded(half)
+    }
+
     /// Shows about four digits, at most three of them decimals, as for times in logs.
     #[must_use]
     pub(crate) fn brief(self) -> Self {

@@ -362,7 +362,7 @@ impl Table {
         match (left, &self.only) {
             (0, _) => String::new(),
             (left, None) => format!("{} more rows are in the JSON.", count(left as u128)),
-            (left, Some(_)) => format!("{} more rows: --all or --csv.", count(left as u128)),
+            (left, Some(_)) => format!("{} more rows: --verbose or --csv.", count(left as u128)),
         }
     }
 

@@ -43,6 +43,11 @@ impl Look {
         self.width.max(NARROWEST)
     }
 
+    /// Returns the look of lines that are shorter by some columns.
+    pub(crate) fn narrower(&self, by: usize) -> Self {
+        Self { width: self.columns().saturating_sub(by), ..*self }
+    }
+
     /// Returns text by tailspn in characters that can be displayed.
     pub(crate) fn words(&self, text: &str) -> String {
         if self.unicode {

@@ -3,7 +3,7 @@
 //! | question | file |
 //! |---|---|
 //! | the terminal's capabilities, and the reader's preferences |  [`Look`] |
-//! | text for terminals; Markdown | `text`, `markdown` |
+//! | text for terminals; the six blocks of an answer; Markdown | `text`, `screen`, `markdown` |
 //! | a table in a terminal: columns that fit the width | `grid` |
 //! | bars as text | `bars` |
 //! | the page | `html`, `style.css` |
@@ -19,6 +19,7 @@ mod html;
 mod look;
 mod markdown;
 mod report;
+mod screen;
 mod text;
 
 pub(crate) use bars::bars_text;

@@ -15,6 +15,9 @@ pub trait Report: Serialize {
     /// The `kind` of its JSON.
     const KIND: &'static str;
 
+    /// True if its JSON has a key `answer` of its own, with the answer in words as `text`.
+    const HAS_ANSWER: bool = false;
+
     /// Returns the document of the result.
     fn document(&self) -> Document<'_>;
 
@@ -27,7 +30,7 @@ pub trait Report: Serialize {
     where
         Self: Sized,
     {
-        json(Self::KIND, self)
+        json(self)
     }
 
     /// Returns the text for a terminal.

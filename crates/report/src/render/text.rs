@@ -5,9 +5,13 @@ use unicode_width::UnicodeWidthStr;
 use crate::document::{Block, Document, Piece, Show, Table};
 use crate::render::grid::grid;
 use crate::render::look::{Look, lines, wrapped};
+use crate::render::screen::screen_text;
 
-/// Returns the text of a document.
+/// Returns the text of a document: its six blocks if it has them and no details are wanted.
 pub fn text(document: &Document<'_>, look: &Look) -> String {
+    if let Some(screen) = document.screen.as_ref().filter(|_| !look.detail) {
+        return screen_text(screen, &document.typed, look);
+    }
     let mut parts = vec![head(document, look)];
     parts.extend(document.blocks.iter().filter_map(|block| match block {
         Block::Table(table) => table_text(table, look),
@@ -59,7 +63,8 @@ fn bars_note(table: &Table, look: &Look) -> String {
     format!("Bar: {title}{mark}.")
 }
 
-fn table_text(table: &Table, look: &Look) -> Option<String> {
+/// Returns a table for readers; none for a table of details or of CSV.
+pub(super) fn table_text(table: &Table, look: &Look) -> Option<String> {
     let hidden = match table.show {
         Show::Csv => true,
         Show::Detail => !look.detail,

@@ -5,7 +5,7 @@ use crate::answer::AnswerError;
 use crate::ask::net::NetAnswer;
 use crate::ask::{EstimateTable, EstimatedJob, EstimatedWork};
 use crate::document::Document;
-use crate::job_time::{FittedModel, OwnRun};
+use crate::job_time::{DeadlineSection, FittedModel, OwnRun};
 use crate::net::Net;
 use crate::optimize::Cheapest;
 use crate::optimize::{self, OptimizeOutcome, OptimizePlan, SizingOutcome};
@@ -70,6 +70,25 @@ impl Answer {
     #[must_use]
     pub fn unless_stopped(self, stopped: bool) -> Self {
         Self { end: if stopped { End::Stopped } else { self.end }, ..self }
+    }
+
+    /// Returns the same answer, which is no if a deadline is met with a lower probability than the wanted one.
+    #[must_use]
+    pub fn meeting(self, wanted: f64) -> Self {
+        let of = |section: &Option<DeadlineSection>| {
+            let section = section.as_ref()?;
+            Some(section.exact.as_ref().or(section.simulated.as_ref())?.value)
+        };
+        let probability = match &self.result {
+            AnyReport::Estimate(report) => of(&report.deadline),
+            AnyReport::Stages(report) => of(&report.deadline),
+            AnyReport::Remaining(report) => {
+                report.done_by.iter().map(|row| row.probability.value).min_by(f64::total_cmp)
+            }
+            _ => None,
+        };
+        let is_unmet = probability.is_some_and(|probability| probability < wanted);
+        Self { end: if is_unmet { End::No } else { self.end }, ..self }
     }
 
     /// Returns the document of the result: text, page, tables and pictures.

@@ -7,6 +7,7 @@ use crate::compare::{
 };
 use crate::document::{Cell, Column, Document, Number, Piece, Report, Show, Table};
 use crate::estimate::Measured;
+use crate::report::comparison_screen::comparison_screen;
 use crate::report::number::{counted, plain, within};
 
 /// Maximum number of stages and settings that readers see; JSON and CSV have all.
@@ -29,6 +30,7 @@ impl Report for ComparisonReport {
             question: format!("Differences between these {what}."),
             answer: parts.answer().into(),
             remarks: self.notes.clone(),
+            screen: comparison_screen(self),
             ..Document::default()
         };
         for side in &self.sides {

@@ -12,7 +12,7 @@ use crate::estimate::Measured;
 use crate::report::number::counted;
 use crate::report::whatif::MetricRow;
 
-/// Maximum number of rows in the table of stragglers without `--all`.
+/// Maximum number of rows in the table of stragglers without `--verbose`.
 const MOST_TASKS: usize = 20;
 
 /// A part of a whole.

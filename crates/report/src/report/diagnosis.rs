@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::compare::ComparedRun;
 use crate::diagnose::causes::{Advice, ReplayedTime, RootCauses, StageSummary, WarmUp};
 use crate::diagnose::{Cause, Finding, InputFindings, InputKind, UsedInput};
 use crate::report::json::Word;
@@ -59,9 +60,35 @@ pub struct DiagnosisReport {
     /// The cost of executors that had just started; absent without a cost.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<WarmUp>,
+    /// The parts of the time of the job: its stages, and times without a stage. An instant with several stages is shared equally. Absent for several
+    /// applications.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<RunPart>,
     /// Stages, tasks, attempts and nodes of the log; absent without a log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<TraceReport>,
+}
+
+/// A part of the time of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RunPart {
+    /// Number and name of a stage, or the name of a time without a stage.
+    pub name: String,
+    /// The time \[s\].
+    pub time_s: f64,
+}
+
+/// Returns the parts of the time of the run of a log, in the order in which they began; none for several applications.
+fn parts_of(trace: &JobTrace) -> Vec<RunPart> {
+    let Ok(run) = ComparedRun::of(trace) else { return Vec::new() };
+    let ([before, between, after], stages) = run.parts_s();
+    let part = |name: &str, time_s| RunPart { name: name.to_owned(), time_s };
+    let stages = run.stages.iter().zip(stages);
+    let stages = stages.map(|(stage, time_s)| part(&format!("{} {}", stage.number, stage.name), time_s));
+    let gaps = [part("between stages", between), part("after the last stage", after)];
+    let parts = [part("before the first task", before)].into_iter().chain(stages).chain(gaps);
+    parts.filter(|part| part.time_s > 0.0).collect()
 }
 
 /// Builds the report on a log and other inputs: the causes in the log first, then what the other inputs say. The unknowns of the causes are
@@ -95,6 +122,7 @@ pub fn diagnosis_report(trace: Option<&JobTrace>, said: InputFindings, mut cause
         trigger_s: Some(causes.trigger_s).filter(|trigger_s| *trigger_s > 0.0),
         replayed: causes.replayed(),
         findings: causes.findings,
+        parts: trace.map(parts_of).unwrap_or_default(),
         run: None,
     }
 }

@@ -25,6 +25,7 @@ impl Report for DiagnosisReport {
             title: self.subject.clone(),
             question: "What a run did, what was slow, why, and what would change it.".to_owned(),
             answer: self.answer().into(),
+            screen: self.screen(),
             ..Document::default()
         };
         if self.partial {
@@ -503,6 +504,7 @@ mod tests {
             replayed: Some(ReplayedTime { logged_s: 100.0, replayed_s: 100.0 }),
             trigger_s: None,
             warm_up: Some(warm_up),
+            parts: Vec::new(),
             run: None,
         }
     }

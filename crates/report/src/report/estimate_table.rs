@@ -6,7 +6,7 @@ use tailspn_common::row::{Set, Setting};
 use crate::ask::{EstimateTable, EstimatedRow};
 #[cfg(feature = "plots")]
 use crate::document::Figure;
-use crate::document::{Document, Number, Piece, Report, Table};
+use crate::document::{Document, NextCommand, Number, Piece, Report, Screen, Table};
 #[cfg(feature = "plots")]
 use crate::plan::InputSize;
 use crate::render::sentence;
@@ -14,11 +14,12 @@ use crate::report::number::{count, counted, plain, time_words};
 use crate::report::own_run::with_own_run;
 #[cfg(feature = "plots")]
 use crate::report::scatter::{Form, Mark, Scatter};
+use crate::report::screens::{first_of, is_no_spread, misfit, verdict};
 
 /// Rows up to which a table shows all.
-const FEW: usize = 15;
+const FEW: usize = 10;
 /// Rows that a longer table shows at equal distances, and on each side of the chosen row.
-const SPREAD: [usize; 2] = [9, 2];
+const SPREAD: [usize; 2] = [6, 1];
 /// Maximum number of configurations in the picture.
 #[cfg(feature = "plots")]
 const MOST_DRAWN: usize = 500;
@@ -36,6 +37,7 @@ pub(super) fn worded(mut found: EstimateTable) -> EstimateTable {
 
 impl Report for EstimateTable {
     const KIND: &'static str = "estimate_list";
+    const HAS_ANSWER: bool = true;
 
     fn document(&self) -> Document<'_> {
         let all = counted(self.question.configurations, "configuration");
@@ -49,12 +51,31 @@ impl Report for EstimateTable {
             remarks: self.partial.then_some(partial).into_iter().chain(self.notes.iter().cloned()).collect(),
             plan: self.plan.clone(),
             provenance: provenance(self),
+            screen: Some(screen(self)),
             ..Document::default()
         };
         #[cfg(feature = "plots")]
         document.figure(picture(self));
         document.table(configurations(self));
         document
+    }
+}
+
+/// Returns the answer on one screen.
+fn screen(found: &EstimateTable) -> Screen {
+    let not_proved = misfit(&found.own_run);
+    let partial = found.partial.then(|| "Stopped early: some configurations are missing.".to_owned());
+    let answer = [not_proved, Some(sentence(&answer(found))), partial].into_iter().flatten().collect::<Vec<_>>();
+    Screen {
+        answer: answer.join(" "),
+        own_run: Some(verdict(&found.own_run, "model")),
+        table: Some(Table { title: String::new(), ..configurations(found) }),
+        assumed: first_of(found.notes.iter().filter(is_no_spread).cloned()),
+        next: vec![
+            NextCommand::new("tailspn estimate FILE", "one run: where the time goes, what would change it"),
+            NextCommand::new("tailspn why LOG", "what each cause cost"),
+        ],
+        ..Screen::default()
     }
 }
 
@@ -73,14 +94,11 @@ fn provenance(found: &EstimateTable) -> Vec<[String; 2]> {
 fn configurations(found: &EstimateTable) -> Table {
     let rows = &found.rows;
     let most = |value: fn(&EstimatedRow) -> f64| rows.iter().map(value).fold(0.0, f64::max);
-    let note = format!(
-        "Median time of the next run, with the interval that contains it with {}% probability.",
-        plain(100.0 * found.question.level.0)
-    );
+    let note = format!("Time: the median and the {}% interval of the next run.", plain(100.0 * found.question.level.0));
     let deadline = found.question.deadline_s.map(|deadline_s| deadline_s.0);
     let mut table = Table::of("Configurations", "/rows", rows)
         .unit(field!(EstimatedRow, cost), found.question.cost_unit.clone())
-        .head(field!(EstimatedRow, cost), "cost of a run")
+        .head(field!(EstimatedRow, cost), "a run")
         .bar(field!(EstimatedRow, time_s), deadline.map(|deadline_s| ("deadline", deadline_s)))
         .only(shown(found))
         .mark(found.answer.row);
@@ -126,11 +144,6 @@ fn configuration(set: &Set) -> (String, bool) {
     (parts.join(" and "), parts.len() > 1 || !set.0.iter().all(is_one))
 }
 
-/// Returns the half width that gives a number three digits.
-fn three_digits(value: f64) -> f64 {
-    if value == 0.0 { 0.0 } else { 1.5 * 10_f64.powf(value.abs().log10().floor() - 1.0) }
-}
-
 /// Returns the time of a row with its interval, such as `70 s (90%: 42 s to 117 s)`, and its cost.
 fn time_and_cost(found: &EstimateTable, row: usize) -> Vec<Piece> {
     let Some(time) = Number::of("/rows", &found.rows, row, field!(EstimatedRow, time_s)) else { return Vec::new() };
@@ -138,8 +151,10 @@ fn time_and_cost(found: &EstimateTable, row: usize) -> Vec<Piece> {
     let [low, high] = time.ends().unwrap_or([value; 2]);
     // digits as in the table, and three without an interval
     let half = 0.5 * (high - low);
-    let half = if half > 1e-9 * value { half } else { three_digits(value) };
-    let part = |key: &str, seconds| Number::new(format!("/rows/{row}/time_s/{key}"), seconds, "s").rounded(half);
+    let part = |key: &str, seconds| {
+        let number = Number::new(format!("/rows/{row}/time_s/{key}"), seconds, "s");
+        if half > 1e-9 * value { number.rounded(half) } else { number.three_digits() }
+    };
     let level = plain(100.0 * found.question.level.0);
     let mut pieces: Vec<Piece> = vec![part("value", value).into()];
     if high > low {
@@ -154,8 +169,7 @@ fn time_and_cost(found: &EstimateTable, row: usize) -> Vec<Piece> {
     if let Some(cost) = Number::of("/rows", &found.rows, row, field!(EstimatedRow, cost)) {
         let unit = found.question.cost_unit.clone();
         let cost = Number { unit: unit.into(), shown_unit: None, ..cost };
-        let half = three_digits(cost.measured.value);
-        pieces.extend([", ".into(), cost.rounded(half).into(), " a run".into()]);
+        pieces.extend([", ".into(), cost.three_digits().into(), " a run".into()]);
     }
     pieces
 }

@@ -37,8 +37,9 @@ impl Report for JobReport {
             answer: answer(self, best),
             headline: best.map(TimeFound::headline),
             plan: self.plan.clone(),
-            next: ["tailspn whatif PLAN.toml", "tailspn optimize PLAN.toml"].map(str::to_owned).to_vec(),
+            next: ["tailspn whatif PLAN.toml", "tailspn study PLAN.toml"].map(str::to_owned).to_vec(),
             provenance: provenance(self),
+            screen: Some(self.screen(best)),
             ..Document::default()
         };
         document.table(self.next_run.as_ref().map(NextRun::table).unwrap_or_default());

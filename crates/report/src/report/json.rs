@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 pub(crate) use crate::ask::net::Word;
+use crate::document::Report;
 
 /// Version of the JSON format; it increases when a key changes its meaning or disappears.
 pub const FORMAT_VERSION: u32 = 1;
@@ -17,25 +18,35 @@ pub struct JsonError(#[from] serde_json::Error);
 pub(crate) struct Versioned<'a, R: Serialize> {
     format_version: u32,
     kind: &'a str,
+    /// None if the report has a key `answer` of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<Words>,
     #[serde(flatten)]
     report: &'a R,
 }
 
-impl<'a, R: Serialize> Versioned<'a, R> {
-    /// Returns a report of this kind.
-    pub(crate) fn new(kind: &'a str, report: &'a R) -> Self {
-        Self { format_version: FORMAT_VERSION, kind, report }
+/// The answer in words.
+#[derive(Serialize)]
+pub(crate) struct Words {
+    /// The answer in words; empty for a result that answers no question.
+    text: String,
+}
+
+impl<'a, R: Report> Versioned<'a, R> {
+    /// Returns a report with the answer in words.
+    pub(crate) fn new(report: &'a R) -> Self {
+        let answer = (!R::HAS_ANSWER).then(|| Words { text: report.document().six_blocks().answer });
+        Self { format_version: FORMAT_VERSION, kind: R::KIND, answer, report }
     }
 }
 
-/// Returns the JSON text of a report of this kind, with a line end after it. Numbers that are not finite become
-/// `null`.
+/// Returns the JSON text of a report, with a line end after it. Numbers that are not finite become `null`.
 ///
 /// # Errors
 ///
 /// [`JsonError`], which no report of this crate causes.
-pub fn json<R: Serialize>(kind: &str, report: &R) -> Result<String, JsonError> {
-    let mut text = serde_json::to_string_pretty(&Versioned::new(kind, report))?;
+pub fn json<R: Report>(report: &R) -> Result<String, JsonError> {
+    let mut text = serde_json::to_string_pretty(&Versioned::new(report))?;
     text.push('\n');
     Ok(text)
 }
@@ -45,8 +56,8 @@ pub fn json<R: Serialize>(kind: &str, report: &R) -> Result<String, JsonError> {
 /// # Errors
 ///
 /// [`JsonError`], which no report of this crate causes.
-pub(crate) fn json_line<R: Serialize>(kind: &str, report: &R) -> Result<String, JsonError> {
-    let mut text = serde_json::to_string(&Versioned::new(kind, report))?;
+pub(crate) fn json_line<R: Report>(report: &R) -> Result<String, JsonError> {
+    let mut text = serde_json::to_string(&Versioned::new(report))?;
     text.push('\n');
     Ok(text)
 }
@@ -89,11 +100,19 @@ mod tests {
         a: Option<u8>,
     }
 
+    impl Report for Example {
+        const KIND: &'static str = "example";
+
+        fn document(&self) -> crate::document::Document<'_> {
+            crate::document::Document { answer: vec!["It is so.".into()].into(), ..Default::default() }
+        }
+    }
+
     #[test]
     fn keys_keep_their_order_and_numbers_their_bits() {
-        let text = json("example", &Example { z: 0.1 + 0.2, a: None }).unwrap();
-        let expected =
-            "{\n  \"format_version\": 1,\n  \"kind\": \"example\",\n  \"z\": 0.30000000000000004,\n  \"a\": null\n}\n";
+        let text = json(&Example { z: 0.1 + 0.2, a: None }).unwrap();
+        let expected = "{\n  \"format_version\": 1,\n  \"kind\": \"example\",\n  \"answer\": {\n    \"text\": \"It is so.\"\n  },\n  \
+                        \"z\": 0.30000000000000004,\n  \"a\": null\n}\n";
         assert_eq!(text, expected);
     }
 }

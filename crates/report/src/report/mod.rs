@@ -59,6 +59,7 @@ mod cdf_plot;
 mod check;
 mod checking;
 mod comparison;
+mod comparison_screen;
 mod critical_bar;
 mod deadline;
 mod detection;
@@ -78,7 +79,9 @@ mod graph_layout;
 mod graph_svg;
 pub(crate) mod job;
 mod job_document;
+mod job_screen;
 pub(crate) mod json;
+mod left_screen;
 mod long_tail;
 mod method;
 mod net_report;
@@ -103,6 +106,7 @@ pub(crate) mod rows_plot;
 mod scatter;
 #[cfg(feature = "schema")]
 mod schema;
+mod screens;
 mod sensitivity;
 #[cfg(feature = "plots")]
 mod sensitivity_plot;
@@ -110,6 +114,7 @@ mod simulated;
 mod simulation_document;
 mod solve_document;
 mod stages;
+mod stages_screen;
 mod steady;
 #[cfg(feature = "plots")]
 mod stragglers_plot;
@@ -121,6 +126,7 @@ pub(crate) mod sweep;
 mod sweep_document;
 #[cfg(feature = "plots")]
 mod sweep_plot;
+mod sweep_screen;
 mod syscalls;
 mod syscalls_document;
 mod syscalls_svg;
@@ -139,6 +145,9 @@ mod whatif_document;
 mod whatif_log;
 #[cfg(feature = "plots")]
 mod whatif_plot;
+mod whatif_screen;
+mod why_list;
+mod why_screen;
 
 pub use crate::answer::ExactBy;
 pub use crate::ask::net::{
@@ -149,7 +158,8 @@ pub use crate::ask::net::{
     Word, ZeroRateRow,
 };
 pub use crate::document::{
-    Block, Blocks, Cell, Column, Document, Figure, Form, Headline, Number, Paragraph, Piece, Report, Show, Table, Topic,
+    Block, Blocks, Cell, Column, Document, Figure, Form, Headline, NextCommand, Number, Paragraph, Piece, Report,
+    Screen, ScreenChange, ScreenShares, ScreenVerdict, Show, Table, Topic, Typed,
 };
 pub use crate::estimate::{Doubt, Measured};
 pub use crate::job_time::{DeadlineSection, LateSection};
@@ -163,7 +173,7 @@ pub use check::{CheckReport, ClassRow, DifferenceRow, EngineRow, FileWarningRow,
 pub use checking::{check_net, difference_rows};
 pub use detection::{DetectionReport, DetectionStage, DetectionTask, JudgedRow, ShareRow, detection_report};
 pub use devices::{AdapterRow, DevicesReport};
-pub use diagnosis::{DiagnosedStageRow, DiagnosisReport, cause_text, diagnosis_report};
+pub use diagnosis::{DiagnosedStageRow, DiagnosisReport, RunPart, cause_text, diagnosis_report};
 pub use diagnosis_svg::diagnosis_svg;
 pub use distribution::{Bar, Distribution, Histogram, QuantileRow};
 pub use drawing::{Picture, PlotError, Width};
@@ -226,3 +236,4 @@ pub use whatif::{
 pub use whatif_log::{LogWhatIfReport, log_what_if_report};
 #[cfg(feature = "plots")]
 pub use whatif_plot::what_if_picture;
+pub use why_list::{ExplainedRun, WhyList};

@@ -60,6 +60,6 @@ pub(super) fn sentence(found: &OwnRun) -> Vec<Piece> {
 }
 
 /// Returns a signed percentage, without a negative zero.
-fn percent(value: f64) -> String {
+pub(super) fn percent(value: f64) -> String {
     format!("{:+.0}%", value.round() + 0.0).replace('-', "\u{2212}")
 }

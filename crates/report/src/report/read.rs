@@ -32,6 +32,7 @@ use crate::report::sweep::SweepReport;
 use crate::report::syscalls::SyscallsReport;
 use crate::report::whatif::{DetectorsReport, WhatIfReport};
 use crate::report::whatif_log::LogWhatIfReport;
+use crate::report::why_list::WhyList;
 use crate::sensitivity::SensitivityReport;
 
 /// Returns a doc comment without the space before it and the full stop.
@@ -74,7 +75,7 @@ macro_rules! kinds {
             /// Writes the same keys as [`json`](Self::json).
             fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
                 match self {
-                    $(Self::$name(report) => Versioned::new(self.kind(), &**report).serialize(to),)*
+                    $(Self::$name(report) => Versioned::new(&**report).serialize(to),)*
                 }
             }
         }
@@ -120,6 +121,8 @@ kinds! {
     Estimate(JobReport),
     /// Result of `estimate` for a job of stages.
     Stages(StagesReport),
+    /// Result of `why` of several runs.
+    WhyList(WhyList),
     /// Result of `estimate` with a list.
     EstimateTable(EstimateTable),
     /// Result of `net simulate`.

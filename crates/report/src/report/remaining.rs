@@ -228,6 +228,7 @@ impl Report for RemainingReport {
             answer: self.answer(),
             remarks: self.notes.clone(),
             plan: self.plan.clone(),
+            screen: Some(self.screen()),
             ..Document::default()
         };
         if self.partial {
@@ -269,11 +270,11 @@ impl RemainingReport {
     ///
     /// [`JsonError`], which this report does not cause.
     pub fn json_line(&self) -> Result<String, JsonError> {
-        json_line(Self::KIND, self)
+        json_line(self)
     }
 
     /// Returns the running jobs in words.
-    fn jobs(&self) -> String {
+    pub(super) fn jobs(&self) -> String {
         match &self.jobs_running[..] {
             [job] => format!("job {job}"),
             _ => "the running jobs".to_owned(),

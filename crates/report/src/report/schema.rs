@@ -46,8 +46,8 @@ pub const PLAN_SCHEMAS: [NamedSchema; 6] = [
     },
     NamedSchema { name: "plan-stages", about: "Plan of a job with `[[stage]]`", make: plan::<StagePlan> },
     NamedSchema { name: "plan-tasks", about: "Plan of `whatif` with `[[job]]`", make: plan::<cluster::Plan> },
-    NamedSchema { name: "plan-sweep", about: "Plan of `sweep` and `sensitivity`", make: plan::<SweepPlan> },
-    NamedSchema { name: "plan-optimize", about: "Plan of `optimize`", make: plan::<OptimizePlan> },
+    NamedSchema { name: "plan-sweep", about: "Plan of `study` with axes", make: plan::<SweepPlan> },
+    NamedSchema { name: "plan-optimize", about: "Plan of `study` with `[optimize]`", make: plan::<OptimizePlan> },
 ];
 
 /// The schemas of lines of JSON, which a command prints as events happen.
@@ -69,6 +69,18 @@ pub(in crate::report) fn result<R: Report + JsonSchema>() -> Schema {
     let kind = json!({ "description": "Kind of the result.", "const": R::KIND });
     let mut properties = Map::from_iter([("format_version".to_owned(), version), ("kind".to_owned(), kind)]);
     let mut required = vec![Value::from("format_version"), Value::from("kind")];
+    if !R::HAS_ANSWER {
+        let text = json!({ "description": "The answer in words; empty for a result that answers no question.", "type": "string" });
+        let answer = json!({
+            "description": "The answer.",
+            "type": "object",
+            "properties": { "text": text },
+            "required": ["text"],
+            "additionalProperties": false,
+        });
+        properties.insert("answer".to_owned(), answer);
+        required.push("answer".into());
+    }
     if let Some(Value::Object(own)) = schema.remove("properties") {
         properties.extend(own);
     }

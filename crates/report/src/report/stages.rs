@@ -262,8 +262,9 @@ impl Report for StagesReport {
             remarks: partial(self.partial, replications).into_iter().chain(self.notes.iter().cloned()).collect(),
             headline: Some(self.headline()),
             plan: self.plan.clone(),
-            next: ["tailspn whatif PLAN.toml", "tailspn optimize PLAN.toml"].map(str::to_owned).to_vec(),
+            next: ["tailspn whatif PLAN.toml", "tailspn study PLAN.toml"].map(str::to_owned).to_vec(),
             provenance: provenance_rows(&self.provenance),
+            screen: Some(self.screen()),
             ..Document::default()
         };
         add_deadline(&mut document, self.deadline.as_ref(), self.level());

@@ -8,7 +8,7 @@ use crate::report::structure::{
 };
 use crate::structure::BoundSource;
 
-/// Rows of a list that are shown without `--all`.
+/// Rows of a list that are shown without `--verbose`.
 const MOST_ROWS: usize = 30;
 /// Maximum rows and columns of a matrix that is shown as a matrix; the entries of a larger matrix are listed.
 const LARGEST: [usize; 2] = [30, 16];
@@ -52,7 +52,7 @@ impl Report for StructureReport {
         // lists of entries come last
         if self.sections.matrices && !grids {
             let text = format!(
-                "The matrices have {} rows and {} columns. A terminal shows their entries with --all; --json and --csv contain them.",
+                "The matrices have {} rows and {} columns. A terminal shows their entries with --verbose; --json and --csv contain them.",
                 self.rows.len(),
                 self.transitions.len()
             );

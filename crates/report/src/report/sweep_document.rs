@@ -33,6 +33,7 @@ impl Report for SweepReport {
             remarks: remarks(self),
             plan: self.plan.clone(),
             provenance: provenance(self),
+            screen: self.screen(),
             ..Document::default()
         };
         #[cfg(feature = "plots")]

@@ -6,7 +6,7 @@ use crate::report::number::{count, counted};
 
 /// Transitions of a firing sequence that are shown.
 const MOST_STEPS: usize = 12;
-/// Rows of a table of places or transitions that are shown without `--all`.
+/// Rows of a table of places or transitions that are shown without `--verbose`.
 pub(crate) const MOST_ROWS: usize = 20;
 
 /// Findings from all markings of a net.

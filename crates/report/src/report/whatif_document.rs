@@ -34,6 +34,7 @@ impl Report for WhatIfReport {
             title: format!("{} policies compared", self.policies.len()),
             question,
             plan: self.plan.clone(),
+            screen: Some(self.screen()),
             ..Document::default()
         };
         compared(&mut document, self, &Words { tasks: "map tasks", energy: true });

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::cluster::detect::DetectorKind;
+use crate::cluster::detect::{DetectorKind, DetectorPlan};
 use crate::cluster::{Advice, Replayed};
 use crate::document::{Document, Number, Piece, Report, Table, Topic};
 use crate::estimate::Measured;
@@ -34,6 +34,9 @@ pub struct LogWhatIfReport {
     pub error_s: f64,
     /// The check of the replay on its log: reproduced if it takes the time of the log within 5%.
     pub own_run: OwnRun,
+    /// The settings of Spark that give the advised policy; none without such advice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to_try: Option<String>,
     /// Number of tasks that a node runs at full speed, as a share of the node's slots.
     pub full_speed_share: f64,
     /// The nodes.
@@ -61,8 +64,9 @@ pub fn log_what_if_report(study: &WhatIf, outcome: &WhatIfOutcome) -> Option<Log
     let error_s = same.map_or(f64::NAN, |same| (same - replay.actual_s).abs());
     let of = Replayed { hosts: replay.nodes.len(), error_s, work_s: replay.work_s, actual_s: replay.actual_s };
     let own_run = OwnRun::of_replay(&replay.log, replay.actual_s, same.unwrap_or(f64::NAN), of.is_reproduced());
-    let advice = Advice::of_replay(&outcome.comparison, &of).to_string();
-    let comparison = WhatIfReport { advice, ..report };
+    let advice = Advice::of_replay(&outcome.comparison, &of);
+    let to_try = to_try(study, &advice);
+    let comparison = WhatIfReport { advice: advice.to_string(), ..report };
     Some(LogWhatIfReport {
         log: replay.log.clone(),
         name: replay.name.clone(),
@@ -72,12 +76,23 @@ pub fn log_what_if_report(study: &WhatIf, outcome: &WhatIfOutcome) -> Option<Log
         comparable,
         error_s,
         own_run,
+        to_try,
         full_speed_share: replay.full_speed_share,
         replay_nodes: replay.nodes.clone(),
         replay_stages: replay.stages.clone(),
         notes: replay.notes.clone(),
         comparison,
     })
+}
+
+/// Returns the settings of Spark that give the advised policy.
+fn to_try(study: &WhatIf, advice: &Advice) -> Option<String> {
+    let Advice::Take { policy: advised, .. } = advice else { return None };
+    let policy = study.policies.iter().find(|policy| policy.title() == *advised)?;
+    let DetectorPlan::Spark(spark) = policy.detector else { return None };
+    let settings = [("multiplier", spark.multiplier), ("quantile", spark.quantile)];
+    let settings = settings.map(|(name, value)| format!("spark.speculation.{name}={value}"));
+    Some(format!("spark.speculation=true, {}", settings.join(", ")))
 }
 
 impl Report for LogWhatIfReport {
@@ -92,8 +107,13 @@ impl Report for LogWhatIfReport {
             counted(found.nodes, "node"),
             counted(found.slots, "slot")
         );
-        let mut document =
-            Document { kind: "what-if about a log", title: self.name.clone(), question, ..Document::default() };
+        let mut document = Document {
+            kind: "what-if about a log",
+            title: self.name.clone(),
+            question,
+            screen: Some(self.screen()),
+            ..Document::default()
+        };
         document.answer.say(Topic::OwnRun, self.replayed());
         compared(&mut document, found, &Words { tasks: "all tasks", energy: false });
         document.remarks.extend(self.notes.iter().cloned());

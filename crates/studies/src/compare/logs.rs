@@ -2,7 +2,7 @@
 
 use crate::compare::chance::time_difference;
 use crate::compare::matching::{Group, groups};
-use crate::compare::pieces::{Pieces, pieces};
+use crate::compare::pieces::Pieces;
 use crate::compare::result::{
     Compared, ComparedSide, ComparisonReport, Gap, GapDifference, StageDifference, StageSide,
 };
@@ -19,11 +19,7 @@ pub fn compare_logs(a: &[ComparedRun], b: &[ComparedRun], level: f64) -> Option<
     let times = [a, b].map(|runs| runs.iter().map(|run| run.job_s).collect::<Vec<_>>());
     let time = time_difference(&times[0], &times[1], level)?;
     let sides = Sides { runs: a.iter().chain(b).collect(), first_b: a.len() };
-    let all: Vec<Pieces> = sides
-        .runs
-        .iter()
-        .map(|run| pieces(run.job_s, &run.stages.iter().map(|stage| &stage.ran_s[..]).collect::<Vec<_>>()))
-        .collect();
+    let all: Vec<Pieces> = sides.runs.iter().map(|run| run.pieces()).collect();
     let mut stages: Vec<StageDifference> =
         groups(&sides.runs).iter().map(|group| sides.difference(group, &all)).collect();
     stages.sort_by(|x, y| y.contribution_s.abs().total_cmp(&x.contribution_s.abs()));
@@ -125,6 +121,7 @@ mod tests {
         ComparedRun {
             log: format!("{job_s}"),
             name: "job".to_owned(),
+            began_unix_s: None,
             job_s,
             stages: stages.iter().enumerate().map(stage).collect(),
             settings: BTreeMap::new(),

@@ -153,6 +153,7 @@ mod tests {
         ComparedRun {
             log: String::new(),
             name: String::new(),
+            began_unix_s: None,
             job_s: 10.0,
             stages: stages.iter().enumerate().map(stage).collect(),
             settings: BTreeMap::new(),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::compare::pieces::{Pieces, pieces};
 use crate::trace::{Application, ApplicationId, Attempt, JobTrace, Metric, Moment};
 
 /// Bytes of a MB.
@@ -52,6 +53,8 @@ pub struct ComparedRun {
     pub log: String,
     /// The application's name.
     pub name: String,
+    /// Start of the run, in seconds since 1970; none if the log has no such times.
+    pub began_unix_s: Option<f64>,
     /// Job time: from the first submission of a job to the last end of a job \[s\].
     pub job_s: f64,
     /// Stages with tasks, in the order of their first launch.
@@ -94,6 +97,7 @@ impl ComparedRun {
         add_sizes(&mut settings, trace, (id, application), &stages);
         Ok(Self {
             name: application.name.clone(),
+            began_unix_s: trace.unix_s(start),
             job_s: end.seconds_since(start).max(0.0),
             gpu: uses_gpu(application),
             stages,
@@ -101,6 +105,19 @@ impl ComparedRun {
             notes,
             log,
         })
+    }
+}
+
+impl ComparedRun {
+    /// Returns the parts of the job time \[s\]: before the first stage, between stages, and after the last one; and of each stage. An instant with several
+    /// stages is shared equally.
+    pub fn parts_s(&self) -> ([f64; 3], Vec<f64>) {
+        let Pieces { stages, gaps } = self.pieces();
+        (gaps, stages)
+    }
+
+    pub(super) fn pieces(&self) -> Pieces {
+        pieces(self.job_s, &self.stages.iter().map(|stage| &stage.ran_s[..]).collect::<Vec<_>>())
     }
 }
 

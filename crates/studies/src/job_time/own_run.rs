@@ -201,13 +201,18 @@ impl fmt::Display for Said {
 
 impl OwnRun {
     /// Returns the run that the model misses most.
-    fn worst(&self) -> Option<(usize, &ReproducedRun)> {
+    pub fn worst(&self) -> Option<&ReproducedRun> {
+        self.worst_row().map(|(_, run)| run)
+    }
+
+    /// Returns the run that the model misses most, and its row.
+    fn worst_row(&self) -> Option<(usize, &ReproducedRun)> {
         self.runs.iter().enumerate().max_by(|(_, a), (_, b)| a.off().abs().total_cmp(&b.off().abs()))
     }
 
     /// Returns the misfit, which stands before every answer; empty if the model reproduces its runs.
     pub fn warning(&self) -> Vec<Said> {
-        let Some((i, run)) = self.worst().filter(|_| self.is_misfit()) else { return Vec::new() };
+        let Some((i, run)) = self.worst_row().filter(|_| self.is_misfit()) else { return Vec::new() };
         let words = |text: &str| Said::Words(text.to_owned());
         let which =
             if self.runs.len() == 1 { "its own run".to_owned() } else { format!("its own runs (worst: {})", run.log) };

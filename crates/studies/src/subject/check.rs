@@ -23,6 +23,12 @@ impl Subject {
         }
     }
 
+    /// Returns true if the subject is valid with a value of a key.
+    pub(crate) fn accepts(&self, key: &str, value: &Value) -> bool {
+        let axis = Axis { key: key.to_owned(), ..Axis::default() };
+        self.misfit(&[axis], &Point { number: 0, values: vec![Some(value.clone())] }, 0).is_none()
+    }
+
     /// Returns the points that satisfy the constraints of the plan.
     ///
     /// # Errors

@@ -26,7 +26,7 @@ pub enum MergeError {
         what: String,
     },
     /// A shard that is not complete.
-    #[error("`{}` is not complete; `tailspn sweep --resume` continues it", path.display())]
+    #[error("`{}` is not complete; `tailspn study --resume` continues it", path.display())]
     Incomplete {
         /// The folder.
         path: PathBuf,

@@ -17,6 +17,7 @@
 //! | the result of one point | [`result`]; variation between whole runs: [`mod@spread`] |
 //! | results in a folder: resuming and merging | [`store`], [`merge()`] |
 //! | the settings with the largest effect | [`tornado()`] |
+//! | axes for a job without a plan of axes | `proposed` |
 //!
 //! [`Sweep`] runs the whole sweep, from the plan to the results. The other parts do not depend on the kind of subject:
 //! a [`Subject`](crate::subject::Subject) builds the [`Model`] of each point.
@@ -40,6 +41,7 @@ pub mod path;
 mod place;
 pub mod plan;
 mod point;
+mod proposed;
 mod replicated;
 pub mod result;
 pub mod run;

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use crate::ask::RunSettings;
 use crate::cluster::{self, Comparison, Experiment, PolicyPlan, PolicyRuns, Replications, widest_change};
 use crate::error::StudyError;
-use crate::fit::{Replay, as_it_was_set, replay, usual_policies};
+use crate::fit::{Replay, as_it_was_set, replay, settable_policies, usual_policies};
 use crate::job::Job;
 use crate::mapreduce::job_of;
 use crate::plan::{Asked, JobPlan, PlanError, Planning};
@@ -106,15 +106,27 @@ impl WhatIf {
         Ok(Self::of(job, policies))
     }
 
-    /// Returns a comparison on the only job of a log: its own speculation settings, Spark's, and the detectors.
+    /// Returns a comparison on the only job of a log: its own settings of copies, and others that its system can have.
     ///
     /// # Errors
     ///
     /// [`StudyError::Log`] for a log that cannot be replayed.
     pub fn of_log(trace: &JobTrace) -> Result<Self, StudyError> {
         let replayed = replay(trace)?;
-        let policies = usual_policies(replayed.actual_s, replayed.speculation);
+        let policies = settable_policies(trace.format, replayed.actual_s, replayed.speculation);
         Ok(Self::of(WhatIfJob::Replayed(Box::new(replayed)), policies))
+    }
+
+    /// Compares the policies of the literature on the job of a log, in place of those that its system can be set to.
+    #[must_use]
+    pub fn of_literature(self) -> Self {
+        match &self.job {
+            WhatIfJob::Replayed(replay) => {
+                let policies = usual_policies(replay.actual_s, replay.speculation);
+                Self { policies, ..self }
+            }
+            WhatIfJob::Planned(_) | WhatIfJob::Tasks(_) => self,
+        }
     }
 
     fn of(job: WhatIfJob, policies: Vec<PolicyPlan>) -> Self {

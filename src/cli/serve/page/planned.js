@@ -1,4 +1,4 @@
-// A planned job with other values. Answers come from the commands `tailspn estimate` and `tailspn optimize`.
+// A planned job with other values. Answers come from the commands `tailspn estimate` and `tailspn study`.
 
 const { ask, button, copier, element, note, pause, picture, problem, report, short, table } =
   await import(`/common.js${location.search}`);

@@ -1,4 +1,4 @@
-//! `optimize`: the cheapest configuration that meets a deadline.
+//! `study` with a deadline: the cheapest configuration that meets it.
 
 use tailspn::ask::RunSettings;
 use tailspn::optimize::{Measure, Optimization, OptimizePlan, Sizing};
@@ -6,61 +6,46 @@ use tailspn::plan::JobPlan;
 use tailspn::report::Answer;
 use tailspn::subject::FileKind;
 
-use crate::cli::args::OptimizeArgs;
+use crate::cli::args::StudyArgs;
 use crate::cli::exit::Exit;
 use crate::cli::fitted::{Read, read_inputs};
-use crate::cli::frame::{self, Ask, Asked, Form};
+use crate::cli::frame::Asked;
 use crate::cli::input::Input;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::plan::{PlanText, keys_of, only_whatif, options_refused};
 use crate::cli::proof::proved;
-use crate::cli::study::{study_failure, tell_warnings};
+use crate::cli::study_failure::{study_failure, tell_warnings};
 use crate::cli::watch::{Progress, catch_interrupt};
 
-/// Searches, or prints a plan.
-pub(crate) fn run(args: &OptimizeArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    if args.inputs.is_empty() || args.print_plan {
-        terminal.data(OptimizePlan::example_toml())?;
-        return Ok(Exit::Success);
-    }
-    frame::run(args, terminal)
-}
-
-impl Ask for OptimizeArgs {
-    fn form(&self) -> Form<'_> {
-        Form { plots: Some(&self.plots), force: self.force, ..Form::printed(&self.print) }
-    }
-
-    /// Searches the configurations of a plan, or the sizes of a job.
-    fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
-        let answer = match read_inputs(&self.inputs, None, &self.fitted, terminal)? {
-            Read::Logs(job) => size(job, None, self, terminal)?,
-            Read::Plan(path) if path.kind() == Some(FileKind::JobPlan) => {
-                let text = PlanText::read(path, terminal)?;
-                size(text.job()?, Some(&text), self, terminal)?
-            }
-            Read::Plan(path) => search(path, self, terminal)?,
-            Read::Nothing => return Err(Failure::plain(Exit::Usage, "no plan and no log is given")),
-        };
-        Ok(answer.into())
-    }
+/// Searches the configurations of a plan, or the sizes of a job.
+pub(crate) fn cheapest<'a>(args: &'a StudyArgs, terminal: &Terminal) -> Result<Asked<'a>, Failure> {
+    let answer = match read_inputs(&args.inputs, None, &args.fitted, terminal)? {
+        Read::Logs(job) => size(job, None, args, terminal)?,
+        Read::Plan(path) if path.kind() == Some(FileKind::JobPlan) => {
+            let text = PlanText::read(path, terminal)?;
+            size(text.job()?, Some(&text), args, terminal)?
+        }
+        Read::Plan(path) => search(path, args, terminal)?,
+        Read::Nothing => return Err(Failure::plain(Exit::Usage, "no plan and no log is given")),
+    };
+    Ok(answer.into())
 }
 
 /// Returns how a search is run.
-fn settings(args: &OptimizeArgs) -> RunSettings {
-    RunSettings { seed: args.seed, threads: args.threads, ..RunSettings::default() }
+fn settings(args: &StudyArgs) -> RunSettings {
+    RunSettings { seed: args.run.seed, threads: args.run.threads, ..RunSettings::default() }
 }
 
 /// Returns the measure on the command line.
-fn measure(args: &OptimizeArgs) -> Option<Measure> {
+fn measure(args: &StudyArgs) -> Option<Measure> {
     args.measure.or(args.probability.map(Measure::Quantile))
 }
 
 /// Searches the sizes of a job.
-fn size(job: JobPlan, text: Option<&PlanText>, args: &OptimizeArgs, terminal: &Terminal) -> Result<Answer, Failure> {
+fn size(job: JobPlan, text: Option<&PlanText>, args: &StudyArgs, terminal: &Terminal) -> Result<Answer, Failure> {
     if let JobPlan::Tasks(_) = job {
-        return Err(only_whatif(&job, "optimize"));
+        return Err(only_whatif(&job, "study"));
     }
     let choices = args.planned.machines();
     let job = choices.applied(job, &args.planned.options()).map_err(|error| options_refused(&error))?;
@@ -78,7 +63,7 @@ fn size(job: JobPlan, text: Option<&PlanText>, args: &OptimizeArgs, terminal: &T
 }
 
 /// Searches the axes of a plan.
-fn search(path: &Input, args: &OptimizeArgs, terminal: &Terminal) -> Result<Answer, Failure> {
+fn search(path: &Input, args: &StudyArgs, terminal: &Terminal) -> Result<Answer, Failure> {
     if args.price.is_some() {
         return Err(Failure::helped(
             Exit::Usage,
@@ -87,7 +72,7 @@ fn search(path: &Input, args: &OptimizeArgs, terminal: &Terminal) -> Result<Answ
         ));
     }
     let text = PlanText::read(path, terminal)?;
-    let mut plan = text.plan(OptimizePlan::from_toml, &keys_of("optimize"))?;
+    let mut plan = text.plan(OptimizePlan::from_toml, &keys_of("study"))?;
     if let Some(measure) = measure(args) {
         plan.optimize.measure = measure.name();
     }

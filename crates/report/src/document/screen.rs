@@ -1,0 +1,222 @@
+//! An answer on one screen: six blocks in one order, whatever the question. Tables, figures and notes have the rest.
+//!
+//! Precision follows the error: a predicted time has two digits, a measured one three, and times that are compared have the same number of decimals.
+
+use crate::document::{Blocks, Table};
+use crate::report::number::time_words;
+
+/// The six blocks. An empty block is not shown.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Screen {
+    /// The answer, in a sentence or two that can be forwarded: a number, its interval, the conditions.
+    pub answer: String,
+    /// The verdict on the model, by the runs that it was made from; none for a question without a model.
+    pub own_run: Option<ScreenVerdict>,
+    /// Where the time goes.
+    pub parts: ScreenShares,
+    /// The table that answers a question about several things.
+    pub table: Option<Table>,
+    /// What would change the answer, the best first.
+    pub changes: Vec<ScreenChange>,
+    /// Settings to copy; empty without any.
+    pub to_try: String,
+    /// What is not answered, and why.
+    pub refused: String,
+    /// Assumptions in place of measurements, the most important first.
+    pub assumed: Vec<String>,
+    /// What could not be found out, and why.
+    pub unknown: Vec<String>,
+    /// Commands for the next questions.
+    pub next: Vec<NextCommand>,
+}
+
+/// The verdict on a model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScreenVerdict {
+    /// `Reproduced`, `NOT reproduced` or `Not checked`.
+    pub label: &'static str,
+    /// The reason, and a line for each part that the model misses.
+    pub lines: Vec<String>,
+}
+
+/// The parts of a time.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScreenShares {
+    /// The heading, which names the whole.
+    pub title: String,
+    /// Name, time, and share in percent.
+    pub rows: Vec<(String, String, u32)>,
+}
+
+/// A change that would change the answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScreenChange {
+    /// The change.
+    pub what: String,
+    /// The time with it.
+    pub time: String,
+    /// What it saves: the difference of the printed times.
+    pub saves: String,
+}
+
+/// A command that answers the next question.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NextCommand {
+    /// The command. `FILE` stands for what the user has asked about; `LOG` does so, too, in a command that needs a log.
+    pub command: String,
+    /// What it gives.
+    pub gives: String,
+}
+
+/// What the user has asked about, as it was typed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Typed {
+    /// The words of the shell; empty if they are not known.
+    pub words: Vec<String>,
+    /// True for logs, false for a plan.
+    pub is_log: bool,
+}
+
+impl Typed {
+    /// Returns the words for a built-in job, if it was asked about.
+    #[must_use]
+    pub fn or_demo(self, is_demo: bool) -> Self {
+        if is_demo { Self { words: vec!["--demo".to_owned()], is_log: false } } else { self }
+    }
+}
+
+impl NextCommand {
+    /// Returns a command with what it gives.
+    pub(crate) fn new(command: impl Into<String>, gives: &str) -> Self {
+        Self { command: command.into(), gives: gives.to_owned() }
+    }
+}
+
+impl Screen {
+    /// Returns the commands about what was typed; those that need one log are left out for a plan and for several logs. Without it, they have its
+    /// place in capitals.
+    pub fn next_about(&self, typed: &Typed) -> Vec<NextCommand> {
+        let is_one_log = typed.is_log && typed.words.len() == 1;
+        let fits = |next: &&NextCommand| typed.words.is_empty() || is_one_log || !next.command.contains("LOG");
+        let about = |next: &NextCommand| {
+            let word = |word: &str| match word {
+                "LOG" | "FILE" if !typed.words.is_empty() => typed.words.join(" "),
+                word => word.to_owned(),
+            };
+            let command = next.command.split(' ').map(word).collect::<Vec<_>>().join(" ");
+            NextCommand { command, gives: next.gives.clone() }
+        };
+        self.next.iter().filter(fits).map(about).collect()
+    }
+}
+
+impl Screen {
+    /// Returns the blocks as text.
+    pub(super) fn blocks(&self, typed: &Typed) -> Blocks {
+        let own_run = self.own_run.iter().map(|verdict| format!("{}: {}", verdict.label, verdict.lines.join("; ")));
+        let part = |(name, time, percent): &(String, String, u32)| format!("{name} {time} ({percent}%)");
+        let change = |change: &ScreenChange| format!("{}: {}, saves {}", change.what, change.time, change.saves);
+        Blocks {
+            answer: self.answer.clone(),
+            own_run: own_run.collect(),
+            parts: self.parts.rows.iter().map(part).collect::<Vec<_>>().join(", "),
+            changes: self.changes.iter().map(change).collect(),
+            assumed: self.assumed.join("; "),
+            next: self.next_about(typed).into_iter().map(|next| next.command).collect(),
+        }
+    }
+}
+
+/// Decimals that give a positive number this many significant digits.
+pub(crate) fn decimals(value: f64, digits: u32) -> usize {
+    if value <= 0.0 || !value.is_finite() {
+        return 0;
+    }
+    // `as` is fine: the exponent of a number is small
+    (i64::from(digits) - 1 - value.log10().floor() as i64).clamp(0, 6) as usize
+}
+
+/// Returns a time in the unit that a person would use, with this many significant digits below two minutes.
+pub(crate) fn human_time(seconds: f64, digits: u32) -> String {
+    const LONG: f64 = 120.0;
+    if seconds < LONG { format!("{seconds:.*} s", decimals(seconds, digits)) } else { time_words(seconds) }
+}
+
+/// Returns an amount of data with two digits, in powers of 1024.
+pub(crate) fn data_size(mb: f64) -> String {
+    let (value, unit) = match mb {
+        mb if mb < 1.0 => (mb * 1024.0, "KiB"),
+        mb if mb < 1024.0 => (mb, "MiB"),
+        mb if mb < 1024.0 * 1024.0 => (mb / 1024.0, "GiB"),
+        mb => (mb / 1024.0 / 1024.0, "TiB"),
+    };
+    format!("{value:.*} {unit}", decimals(value, 2))
+}
+
+/// Returns a probability in whole percent; `< 1%` and `> 99%` at the ends.
+pub(crate) fn percent_text(probability: f64) -> String {
+    match 100.0 * probability {
+        percent if percent < 1.0 => "less than 1%".to_owned(),
+        percent if percent > 99.0 => "more than 99%".to_owned(),
+        percent => format!("{percent:.0}%"),
+    }
+}
+
+/// Returns the name of a stage, with the last part of a path: `0 reduceByKey app.py:28`.
+pub(crate) fn short_name(name: &str) -> String {
+    const LONGEST: usize = 40;
+    let (action, place) = name.split_once(" at ").unwrap_or((name, ""));
+    let place = place.rsplit('/').next().unwrap_or("");
+    let name = format!("{action} {place}");
+    let name = name.trim_end();
+    if name.chars().count() <= LONGEST {
+        name.to_owned()
+    } else {
+        name.chars().take(LONGEST - 1).chain(['…']).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_the_units_of_people() {
+        let predicted = [0.0123, 0.52, 7.34, 50.3, 117.4, 844.0, 840.0, 12_300.0, 400_000.0];
+        let texts = predicted.map(|seconds| human_time(seconds, 2));
+        assert_eq!(
+            texts,
+            ["0.012 s", "0.52 s", "7.3 s", "50 s", "117 s", "14 min 4 s", "14 min", "3 h 25 min", "111 h 7 min"]
+        );
+        assert_eq!([0.0, 50.31, 8.412].map(|seconds| human_time(seconds, 3)), ["0 s", "50.3 s", "8.41 s"]);
+        // rounding carries over to the next unit
+        assert_eq!([179.7, 7199.8].map(|seconds| human_time(seconds, 2)), ["3 min", "120 min"]);
+    }
+
+    #[test]
+    fn sizes_probabilities_and_names_are_short() {
+        assert_eq!(
+            [0.5, 6.0, 49.54, 2048.0, 1.5e6].map(data_size),
+            ["512 KiB", "6.0 MiB", "50 MiB", "2.0 GiB", "1.4 TiB"]
+        );
+        assert_eq!([0.0, 0.01, 0.834, 0.995].map(percent_text), ["less than 1%", "1%", "83%", "more than 99%"]);
+        assert_eq!(short_name("0 reduceByKey at /home/u/app.py:28"), "0 reduceByKey app.py:28");
+        assert_eq!(short_name(&"x".repeat(60)).chars().count(), 40);
+    }
+
+    #[test]
+    fn commands_are_about_what_was_typed() {
+        let next = ["tailspn why LOG", "tailspn estimate FILE --executors 2"];
+        let next = next.map(|command| NextCommand { command: command.to_owned(), gives: String::new() });
+        let screen = Screen { next: next.to_vec(), ..Screen::default() };
+        let about = |words: &[&str], is_log| {
+            let words = words.iter().map(|&word| word.to_owned()).collect();
+            let found = screen.next_about(&Typed { words, is_log });
+            found.into_iter().map(|next| next.command).collect::<Vec<_>>()
+        };
+        assert_eq!(about(&["a.gz"], true), ["tailspn why a.gz", "tailspn estimate a.gz --executors 2"]);
+        assert_eq!(about(&["a.gz", "b.gz"], true), ["tailspn estimate a.gz b.gz --executors 2"]);
+        assert_eq!(about(&["job.toml"], false), ["tailspn estimate job.toml --executors 2"]);
+        assert_eq!(about(&[], false), ["tailspn why LOG", "tailspn estimate FILE --executors 2"]);
+    }
+}

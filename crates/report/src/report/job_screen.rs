@@ -1,0 +1,142 @@
+//! The screen of an estimate of a MapReduce job.
+
+use crate::document::parts::{TimeFound, partial, rows_table};
+use crate::document::{NextCommand, Screen, ScreenShares, human_time, percent_text};
+use crate::mapreduce::MEASURED;
+use crate::report::explained::{AssumedSection, TimePart};
+use crate::report::job::{JobReport, PhaseRow};
+use crate::report::number::{counted, plain, time_words};
+use crate::report::screens::{REFUSED, changes, first_of, misfit, part, shares, verdict};
+
+impl JobReport {
+    /// Returns the answer on one screen; `best` is the time by the best method.
+    pub(super) fn screen(&self, best: Option<&TimeFound>) -> Screen {
+        let is_refused = self.own_run.forbids_advice();
+        let next_run = self.next_run.as_ref();
+        let time = match (misfit(&self.own_run), next_run) {
+            (Some(misfit), Some(next)) => {
+                let [low, high] = next.prediction_s.map(|seconds| human_time(seconds, 2));
+                let level = plain(100.0 * next.prediction_level);
+                format!("{misfit} All that it can say: the next run takes {low} to {high} ({level}%).")
+            }
+            (Some(misfit), None) => misfit,
+            (None, Some(next)) => {
+                let [median, low, high] =
+                    [next.median_s, next.prediction_s[0], next.prediction_s[1]].map(|seconds| human_time(seconds, 2));
+                let level = plain(100.0 * next.prediction_level);
+                format!("The next run takes {median} ({level}%: {low} to {high}) {}.", self.conditions())
+            }
+            (None, None) => best.map_or_else(String::new, |time| typical(time, &self.conditions())),
+        };
+        let spread = next_run.map(|next| format!("runs differ by {:.0}%", 100.0 * next.run_sigma));
+        let attempts = (!self.attempts.is_empty()).then(|| {
+            rows_table("Cost of stragglers and copies, per run", self.level, "/attempts", "attempts", &self.attempts)
+        });
+        Screen {
+            answer: [Some(time), self.in_time(), self.late(), partial(self.partial, self.replications)]
+                .into_iter()
+                .flatten()
+                .filter(|sentence| !sentence.is_empty())
+                .collect::<Vec<_>>()
+                .join(" "),
+            own_run: Some(verdict(&self.own_run, "model")),
+            parts: if is_refused { ScreenShares::default() } else { self.where_it_goes() },
+            table: attempts.filter(|_| !is_refused),
+            changes: changes(&self.changes),
+            refused: if is_refused { REFUSED.to_owned() } else { String::new() },
+            assumed: first_of(spread.into_iter().chain(self.assumed.lines())),
+            next: self.next(is_refused),
+            ..Screen::default()
+        }
+    }
+
+    fn conditions(&self) -> String {
+        let [maps, reduces, workers] =
+            [(self.job.maps, "map"), (self.job.reduces, "reduce"), (self.job.workers, "worker")]
+                .map(|(number, noun)| counted(number, noun));
+        let slots = if self.job.slots { "" } else { ", without slots" };
+        format!("for {maps} and {reduces} on {workers}{slots}")
+    }
+
+    /// Returns the probability of meeting the deadline, if there is one.
+    fn in_time(&self) -> Option<String> {
+        let section = self.deadline.as_ref()?;
+        let probability = section.exact.as_ref().or(section.simulated.as_ref())?;
+        let within = time_words(section.deadline_s);
+        Some(format!("It meets the deadline of {within} with {} probability.", percent_text(probability.value)))
+    }
+
+    /// Returns the probability of missing the deadline by splitting, if it was asked for.
+    fn late(&self) -> Option<String> {
+        let late = self.deadline.as_ref()?.late.as_ref()?;
+        Some(format!("By splitting, the probability of missing it is {:.2e}.", late.probability.value))
+    }
+
+    fn where_it_goes(&self) -> ScreenShares {
+        let phase = |phase: &PhaseRow| -> Option<(String, f64, f64)> {
+            let critical = phase.critical.as_ref()?;
+            Some((format!("{} {}", phase.number, phase.name), critical.time.value, critical.share))
+        };
+        let phases: Vec<_> = self.phases.iter().filter_map(phase).collect();
+        let all: Vec<(&str, f64, f64)> = phases
+            .iter()
+            .map(|(name, seconds, share)| (name.as_str(), *seconds, *share))
+            .chain(self.waits.iter().map(|wait: &TimePart| part(wait)))
+            .collect();
+        shares("Where the time goes".to_owned(), all)
+    }
+
+    fn next(&self, is_refused: bool) -> Vec<NextCommand> {
+        if is_refused {
+            return vec![
+                NextCommand::new("tailspn why LOG", "what the slow tasks share"),
+                NextCommand::new("tailspn estimate FILE --trust-misfit", "all answers, marked as not proved"),
+            ];
+        }
+        let most = (4 * self.job.workers).clamp(4, 64);
+        vec![
+            NextCommand::new(format!("tailspn estimate FILE --workers 1..{most}"), "other clusters"),
+            NextCommand::new("tailspn why LOG", "what each cause cost"),
+            NextCommand::new("tailspn whatif FILE", "copies of slow tasks"),
+        ]
+    }
+}
+
+/// Returns the time of typical runs in words.
+fn typical(time: &TimeFound, conditions: &str) -> String {
+    let mean = time.mean.measured.value;
+    let samples = time.mean.measured.samples;
+    if time.sd.as_ref().is_some_and(|sd| sd.measured.value == 0.0) {
+        return format!("Every run takes {} {conditions}.", human_time(mean, 3));
+    }
+    if samples == 1 {
+        return format!("One simulated run takes {} {conditions}.", human_time(mean, 3));
+    }
+    // a quantile beyond most samples would be the longest of a few
+    let known = |p: f64| time.quantile(p).filter(|_| samples == 0 || samples as f64 * (1.0 - p) >= 0.999);
+    match known(0.5).zip(known(0.95)) {
+        Some((median, p95)) => {
+            let [median, p95] = [median, p95].map(|number| human_time(number.measured.value, 2));
+            format!("A run takes {median} (95% of the runs: less than {p95}) {conditions}.")
+        }
+        None => format!("On average, a run takes {} {conditions}.", human_time(mean, 2)),
+    }
+}
+
+impl AssumedSection {
+    /// Returns what is assumed in place of values that the plan does not state.
+    fn lines(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        match self.values.len() {
+            0 => {}
+            all if all == MEASURED.len() => lines.push("the measured values of the built-in example".to_owned()),
+            _ => lines.push(format!("the values of the built-in example for {}", self.values.join(", "))),
+        }
+        if self.exponential {
+            let still = self.without_spread_s.map(|seconds| human_time(seconds, 2));
+            let still = still.map_or_else(String::new, |time| format!("; without any spread, the job takes {time}"));
+            lines.push(format!("exponential phases{still}"));
+        }
+        lines
+    }
+}
