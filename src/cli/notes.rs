@@ -97,7 +97,7 @@ pub(crate) struct Note {
     message: String,
     help: Option<String>,
     place: Option<(Source, Range<usize>)>,
-    /// True for a warning on which all results depend, so that it is printed even if only results are requested.
+    /// True for a warning on which all results depend. Such a warning is printed even if only results are requested.
     is_assumption: bool,
 }
 
