@@ -170,7 +170,7 @@ fn a_pair_of_files_has_the_same_net() {
     let laws = [
         Law::Deterministic { delay: 0.125 },
         Law::Uniform { low: 0.5, high: 1.5 },
-        Law::Erlang { stages: 3, mean: 0.7 },
+        Law::Erlang { stages: 3, mean: 0.75 },
     ];
     for (i, law) in laws.into_iter().enumerate() {
         let t = b.transition(format!("d{i}"), Timing::general(law));
