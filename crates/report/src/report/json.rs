@@ -162,6 +162,6 @@ mod tests {
         let mut plain = serde_json::json!({"format_version": 1, "kind": "example"});
         plain.as_object_mut().unwrap().extend(object.as_object().unwrap().clone());
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), plain);
-        assert_eq!(text.lines().count(), 20, "{text}");
+        assert_eq!(text.lines().count(), 16, "{text}");
     }
 }
