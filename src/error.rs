@@ -89,6 +89,7 @@ converts![
     crate::formats::pipe::Fault,
     crate::formats::pipe::ReadError,
     crate::net::BuildProblem,
+    crate::net::GuardError,
     crate::net::LawProblem,
     crate::net::LookupError,
     crate::net::expr::ExprError,

@@ -20,7 +20,7 @@ use crate::cli::output::Terminal;
 
 /// Reads a net and writes it.
 pub(crate) fn run(args: &ConvertArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    const WITH_TO: &str = ", or add --to with pipe4, pipe5, pnml, greatspn, jani, prism, dot or svg";
+    const WITH_TO: &str = ", or add --to with pipe4, pipe5, pnml, greatspn, greatspn-net, jani, prism, dot or svg";
     let format = args.to.map_or_else(|| format_of(&args.out, WITH_TO), Ok)?;
     may_write(&args.out, args.force)?;
     let loaded = read_net(&args.net)?;
@@ -51,6 +51,7 @@ pub(crate) fn format_of(path: &Path, or: &str) -> Result<OutFormat, Failure> {
         Some(Format::Pipe) => Ok(OutFormat::Pipe4),
         Some(Format::Pnml) => Ok(OutFormat::Pnml),
         Some(Format::GreatSpn) => Ok(OutFormat::Greatspn),
+        Some(Format::GreatSpnNet) => Ok(OutFormat::GreatspnNet),
         Some(Format::Jani) => Ok(OutFormat::Jani),
         Some(Format::Prism) => Ok(OutFormat::Prism),
         Some(Format::Dot) => Ok(OutFormat::Dot),
@@ -58,7 +59,7 @@ pub(crate) fn format_of(path: &Path, or: &str) -> Result<OutFormat, Failure> {
         _ if path.as_os_str() == "-" => Ok(OutFormat::Pipe4),
         _ => {
             let note = Note::problem(format!("the extension of `{}` does not determine the format", path.display()));
-            let help = format!("use the extension .xml, .pnml, .PNPRO, .jani, .prism, .dot or .svg{or}");
+            let help = format!("use the extension .xml, .pnml, .PNPRO, .net, .jani, .prism, .dot or .svg{or}");
             Err(Failure::new(Exit::Usage, note.with_help(help)))
         }
     }
@@ -139,6 +140,10 @@ pub(crate) fn export(
             return Ok(written.xml);
         }
         OutFormat::Greatspn => return greatspn_project(net, terminal),
+        OutFormat::GreatspnNet => {
+            let problem = "a pair of `.net` and `.def` files cannot be written to standard output";
+            return Err(Failure::helped(Exit::Usage, problem, "write to a file NAME.net"));
+        }
         OutFormat::Pipe4 => Target::Pipe4,
         OutFormat::Pipe5 => Target::Pipe5,
     };
@@ -166,6 +171,14 @@ pub(crate) fn export_to(
         OutFormat::Pipe5 => Some(Target::Pipe5),
         _ => None,
     };
+    if format == OutFormat::GreatspnNet && path.as_os_str() != "-" {
+        let pair = exported(greatspn::write_pair(net))?;
+        tell_losses(&pair.warnings, terminal);
+        let definitions = path.with_extension("def");
+        may_write(&definitions, force)?;
+        write_file(&definitions, pair.def.as_bytes(), force)?;
+        return write_file(path, pair.net.as_bytes(), force);
+    }
     if let Some(target) = target.filter(|_| path.as_os_str() != "-") {
         let options = WriteOptions { target, expand_erlang };
         let first = write_to(net, &options, &mut io::sink()).map_err(Failure::internal)?;

@@ -10,7 +10,7 @@ use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::files::{may_write, write_file};
 use crate::cli::input::{Input, quoted};
-use crate::cli::notes::Failure;
+use crate::cli::notes::{Failure, Note};
 use crate::cli::output::{Terminal, data_of};
 use crate::cli::pictures::{draw_document, may_draw, may_write_picture, write_picture};
 
@@ -72,11 +72,13 @@ pub(crate) struct Asked<'a> {
     write: Option<Write<'a>>,
     /// The reason why the answer is incomplete.
     failure: Option<Failure>,
+    /// Assumptions about the file of a net.
+    assumptions: Vec<String>,
 }
 
 impl From<Answer> for Asked<'_> {
     fn from(answer: Answer) -> Self {
-        Self { answer, picture: None, write: None, failure: None }
+        Self { answer, picture: None, write: None, failure: None, assumptions: Vec::new() }
     }
 }
 
@@ -95,6 +97,12 @@ impl<'a> Asked<'a> {
         Self { picture, ..self }
     }
 
+    /// Adds the assumptions among the warnings about a net.
+    pub(crate) fn assuming(self, warnings: &[Note]) -> Self {
+        let assumptions = warnings.iter().filter(|note| note.is_assumption()).map(ToString::to_string).collect();
+        Self { assumptions, ..self }
+    }
+
     /// Adds the reason why the answer is incomplete.
     pub(crate) fn failing(self, failure: Option<Failure>) -> Self {
         Self { failure, ..self }
@@ -111,7 +119,10 @@ pub(crate) fn run(command: &dyn Ask, terminal: &Terminal) -> Result<Exit, Failur
     }
     form.picture.map_or(Ok(()), |path| may_write_picture(path, form.print.force))?;
     form.files.iter().try_for_each(|path| may_write(path, form.print.force))?;
-    let Asked { answer, picture, write, failure } = command.ask(terminal)?;
+    let Asked { mut answer, picture, write, failure, assumptions } = command.ask(terminal)?;
+    if let Some(net) = answer.result.net_mut() {
+        net.assumptions = assumptions;
+    }
     terminal.show(&answer, form.print, &form.typed)?;
     for (data, path) in form.print.files() {
         write_file(path, data_of(&answer.result, data, form.print)?.as_bytes(), form.print.force)?;

@@ -84,7 +84,8 @@ pub(crate) fn read_net(args: &NetArgs) -> Result<Loaded, Failure> {
 pub(crate) fn net_warnings(source: &Source, warnings: &[pipe::Warning]) -> Vec<Note> {
     let note = |warning: &pipe::Warning| {
         let others = if warning.others > 0 { format!(" (and {} more)", warning.others) } else { String::new() };
-        Note::warning(format!("{}{others}", with_argument(&warning.message))).at(source, warning.spot.span.clone())
+        let note = Note::warning(format!("{}{others}", with_argument(&warning.message)));
+        note.at(source, warning.spot.span.clone()).assumed(warning.is_assumption())
     };
     warnings.iter().map(note).collect()
 }

@@ -97,17 +97,30 @@ pub(crate) struct Note {
     message: String,
     help: Option<String>,
     place: Option<(Source, Range<usize>)>,
+    /// True for a warning on which all results depend. Such a warning is printed even if only results are requested.
+    is_assumption: bool,
 }
 
 impl Note {
     /// Returns a note on a problem that stops the command.
     pub(crate) fn problem(message: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, message: message.into(), help: None, place: None }
+        Self { severity: Severity::Error, message: message.into(), help: None, place: None, is_assumption: false }
     }
 
     /// Returns a note on a problem that does not stop the command.
     pub(crate) fn warning(message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::problem(message) }
+    }
+
+    /// Marks a warning on which all results depend.
+    #[must_use]
+    pub(crate) fn assumed(self, is_assumption: bool) -> Self {
+        Self { is_assumption, ..self }
+    }
+
+    /// Returns true for a warning on which all results depend.
+    pub(crate) fn is_assumption(&self) -> bool {
+        self.is_assumption
     }
 
     /// Adds advice on what to do next.

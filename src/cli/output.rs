@@ -218,19 +218,19 @@ impl Terminal {
         }
     }
 
-    /// Prints warnings, unless only results are requested.
+    /// Prints warnings; only assumptions, if only results are requested.
     pub(crate) fn warnings(&self, notes: &[Note]) {
-        match self.call {
-            Some(_) => self.brief_warnings(notes),
-            None if self.quiet => {}
-            None => self.problems(notes),
+        if self.quiet || self.call.is_some() {
+            self.brief_warnings(notes);
+        } else {
+            self.problems(notes);
         }
     }
 
-    /// Prints warnings on one line each, unless only results are requested.
+    /// Prints warnings on one line each; only assumptions, if only results are requested.
     pub(crate) fn brief_warnings(&self, notes: &[Note]) {
-        for note in notes {
-            self.tell(&note.brief());
+        for note in notes.iter().filter(|note| !self.quiet || note.is_assumption()) {
+            self.say(&format!("{}\n", note.brief()));
         }
     }
 

@@ -28,7 +28,7 @@ pub(super) fn ask<'a>(
         answer_properties(&loaded.net, &asked, &limited(args.max_states, args.max_memory, watch.left()), watch)
             .map_err(states_failure)?;
     let failure = without_answer(&report);
-    Ok(Asked::from(Answer::new(report)).failing(failure))
+    Ok(Asked::from(Answer::new(report)).assuming(&loaded.warnings).failing(failure))
 }
 
 /// Returns the requested properties, in the order of the file.

@@ -37,7 +37,7 @@ impl Ask for QueryArgs {
         let failure = without_answer(&report);
         let unmet = report.queries.iter().any(|row| row.bound.is_some() && row.holds != Some(true));
         let answer = Answer { end: if unmet { End::No } else { End::Complete }, ..Answer::new(report) };
-        Ok(Asked::from(answer).failing(failure))
+        Ok(Asked::from(answer).assuming(&loaded.warnings).failing(failure))
     }
 }
 

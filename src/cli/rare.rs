@@ -38,7 +38,7 @@ impl Ask for RareArgs {
         let run = RunSettings { max_time: terminal.left_of(self.run.max_time), ..terminal.settings(&self.run) };
         let report = RareReport::new(&question, &question.answer(&loaded.net, &run, &progress)?);
         let is_partial = report.partial;
-        Ok(Answer::new(report).unless_stopped(is_partial).into())
+        Ok(Asked::from(Answer::new(report).unless_stopped(is_partial)).assuming(&loaded.warnings))
     }
 }
 

@@ -47,11 +47,10 @@ impl Ask for SimulateArgs {
         }
         let answer = Answer::of_net(&loaded.net, &question, &found, settings.run.level, &watch)?;
         let notes = unmet(&found, &targets, settings.run.level).into_iter().chain(answer.notes).collect();
-        Ok(Asked::from(Answer { notes, ..answer }).writing(|answer, _| {
-            match self.samples.as_ref().zip(answer.times_s.as_deref()) {
-                Some((path, times_s)) => write_file(path, samples_text(times_s).as_bytes(), self.print.force),
-                None => Ok(()),
-            }
+        let asked = Asked::from(Answer { notes, ..answer }).assuming(&loaded.warnings);
+        Ok(asked.writing(|answer, _| match self.samples.as_ref().zip(answer.times_s.as_deref()) {
+            Some((path, times_s)) => write_file(path, samples_text(times_s).as_bytes(), self.print.force),
+            None => Ok(()),
         }))
     }
 }

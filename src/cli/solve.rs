@@ -33,7 +33,8 @@ impl Ask for SolveArgs {
         terminal.brief_warnings(&loaded.warnings);
         if self.untimed {
             preparation.end();
-            return solve_untimed::ask(loaded.net, self, terminal, &watch);
+            let asked = solve_untimed::ask(loaded.net, self, terminal, &watch)?;
+            return Ok(asked.assuming(&loaded.warnings));
         }
         if !self.property.is_empty() {
             preparation.end();
@@ -47,7 +48,7 @@ impl Ask for SolveArgs {
         let SolvedNet { report, missing, states, coverability } = solved.map_err(|error| not_solved(error, self))?;
         let name = loaded.net.name().to_owned();
         let picture = solve_files::cdf(&report, self);
-        let asked = Asked::from(Answer::new(report).unless_stopped(interrupted()));
+        let asked = Asked::from(Answer::new(report).unless_stopped(interrupted())).assuming(&loaded.warnings);
         Ok(asked.writing(move |_, terminal| {
             if let Some((graph, program)) = &coverability {
                 solve_files::write_coverability(graph, program, &name, self, terminal)?;
@@ -81,13 +82,7 @@ impl SolveArgs {
 
 /// Explains why there is no answer.
 fn not_solved(error: AnswerError, args: &SolveArgs) -> Failure {
-    let refuse = |message: String, help: &str| Failure::helped(Exit::Refused, message, help);
     match error {
-        AnswerError::NeverEntered => {
-            let from = args.from.as_deref().unwrap_or_default();
-            let message = format!("in the long run, the net never enters a marking where `{from}` holds");
-            refuse(message, "without --from, the time is measured from the start")
-        }
         AnswerError::Explore(ExploreError::Unbounded(unbounded)) => {
             let note = Note::problem(unbounded.to_string());
             Failure::new(Exit::Refused, if args.steady { note.with_help(NO_LONG_RUN) } else { note })

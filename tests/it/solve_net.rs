@@ -100,7 +100,7 @@ fn requests_that_no_method_answers_are_errors() {
     assert!(matches!(error, AnswerError::Conflict { .. }), "{error}");
     let never = Some(condition(&net, "#(waiting) = 7"));
     let error = solve_net(&net, &Question { goal, from: never, ..nothing() }, &SolveSettings::default(), &Unwatched);
-    assert_eq!(error.unwrap().missing, Some(AnswerError::NeverEntered));
+    assert_eq!(error.unwrap().missing, Some(AnswerError::NeverEntered { holds: 0.0 }));
     let parts = SolveSettings { method: RouteMethod::SeriesParallel, ..SolveSettings::default() };
     let error = solved(&net, &Question { steady: true, ..nothing() }, &parts).unwrap_err();
     assert_eq!(error, AnswerError::NeedsStates { what: "the long run" });

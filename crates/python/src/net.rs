@@ -211,6 +211,12 @@ impl NativeBuilder {
         Ok(())
     }
 
+    /// Lets a transition fire only while a condition holds.
+    fn guard(&mut self, transition: &str, condition: &str) -> PyResult<()> {
+        let (transition, condition) = (self.transition_of(transition)?, self.expression(condition)?);
+        self.builder.guard(transition, condition).map_err(|error| PyValueError::new_err(error.to_string()))
+    }
+
     /// Adds a timed transition. An exponential delay is given by its rate, any other delay by its distribution and parameters. 0 servers
     /// means infinitely many.
     #[pyo3(signature = (id, distribution, rate, numbers, servers, age))]

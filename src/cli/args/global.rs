@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Terminal")]
 pub(crate) struct Global {
-    /// Print results and errors only: no warnings, notes or progress
+    /// Print only results, errors and assumptions: no other warnings, notes or progress
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
     /// When to use colours

@@ -36,8 +36,8 @@ pub(crate) struct CheckArgs {
 
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
-Without --to, the extension of OUT selects the format: .xml is pipe4, .pnml is pnml, .PNPRO is greatspn, .jani is \
-jani, .prism and .sm are prism, .dot and .gv are dot, .svg is svg.
+Without --to, the extension of OUT selects the format: .xml is pipe4, .pnml is pnml, .PNPRO is greatspn, .net is \
+greatspn-net (with a .def in the same folder), .jani is jani, .prism and .sm are prism, .dot and .gv are dot, .svg is svg.
 
 Examples:
     # for PIPE, from any format
@@ -102,6 +102,8 @@ pub(crate) enum OutFormat {
     Pnml,
     /// A project of the GreatSPN editor, which Storm also reads
     Greatspn,
+    /// The older pair of GreatSPN, `.net` and `.def`
+    GreatspnNet,
     /// JANI for model checkers: a CTMC, or a Markov automaton if there are immediate transitions
     Jani,
     /// The PRISM language: a CTMC

@@ -61,8 +61,8 @@ pub(crate) struct SolveArgs {
     /// may be repeated; with the NAME of a --reward, it is added to that reward
     #[arg(long, value_name = "NAME=TRANSITION:EXPR", requires = "until", value_parser = values::named, help_heading = "Question")]
     pub(crate) impulse: Vec<(String, String)>,
-    /// Measure the time from the entry into markings where this expression is not 0, instead of from the start; each
-    /// marking is weighted by the frequency of entries in the long run
+    /// Measure the time from an event of the long run, instead of from the start: a firing from a marking where this
+    /// expression is 0 to a marking where it is not. Firings between two markings where it is not 0 do not count
     #[arg(long, value_name = "EXPR", requires = "until", conflicts_with_all = ["avoid", "within", "reward", "impulse"], help_heading = "Question")]
     pub(crate) from: Option<String>,
     /// Averages at these model times, in seconds, and the probability of reaching the goal by each of these times

@@ -71,6 +71,15 @@ impl Code {
         }
     }
 
+    /// Returns true if the value is 1 or 0 in every marking, because the last operator is a comparison, `!`, `&&` or `||`.
+    pub(crate) fn is_truth(&self) -> bool {
+        match self.ops.last() {
+            Some(Op::Unary(op)) => *op == UnaryOp::Not,
+            Some(Op::Binary(op)) => op.level() <= BinaryOp::Less.level(),
+            _ => false,
+        }
+    }
+
     /// The counters that the value depends on. A counter may occur more than once.
     pub fn counters(&self) -> impl Iterator<Item = u32> {
         self.ops.iter().filter_map(|op| match op {

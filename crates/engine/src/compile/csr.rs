@@ -9,7 +9,7 @@ pub struct Csr<T> {
 
 impl Csr<u32> {
     /// Per number below `columns`: the rows that contain it, ascending.
-    pub(super) fn transposed(&self, columns: usize) -> Self {
+    pub(crate) fn transposed(&self, columns: usize) -> Self {
         let mut offsets = vec![0_u32; columns + 1];
         for &column in &self.items {
             offsets[column as usize + 1] += 1;

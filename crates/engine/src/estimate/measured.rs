@@ -88,12 +88,12 @@ impl Measured {
         }
     }
 
-    /// Removes the interval if some transitions (given by id) never fired: the number might differ if they had.
+    /// Removes the interval if a transition (given by id) that never fired can influence the number.
     #[must_use]
-    pub fn unless_unseen(self, unfired: &[String]) -> Self {
+    pub fn unless_unseen(self, unfired: Option<&str>) -> Self {
         match (&self.doubt, unfired) {
-            (Doubt::Interval { .. }, [first, ..]) => {
-                let doubt = Doubt::Unknown(format!("`{first}` never fired, so the runs may be too short"));
+            (Doubt::Interval { .. }, Some(id)) => {
+                let doubt = Doubt::Unknown(format!("`{id}` never fired, so the runs may be too short"));
                 Self { doubt, ..self }
             }
             _ => self,

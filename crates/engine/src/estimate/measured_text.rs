@@ -60,8 +60,12 @@ fn trimmed(value: f64, digits: usize) -> String {
     if value != 0.0 && !(1e-6..1e15).contains(&value.abs()) {
         return format!("{value:.3e}");
     }
-    let text = format!("{value:.digits$}");
-    if !text.contains('.') { text } else { text.trim_end_matches('0').trim_end_matches('.').to_owned() }
+    let text = format!("{:.digits$}", value + 0.0);
+    if !text.contains('.') {
+        return text;
+    }
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0" } else { text }.to_owned()
 }
 
 #[cfg(test)]
@@ -81,6 +85,8 @@ mod tests {
         assert_eq!(Measured { level: 0.0, ..number.clone() }.to_string(), "85.23 (CI 84.84 to 85.62)");
         number.doubt = Doubt::Unknown("2 samples are too few".to_owned());
         assert_eq!(number.to_string(), "85.2314 (2 samples are too few)");
+        let small = [-0.0, -1e-4].map(|value| Measured { value, doubt: Doubt::Exact, ..number.clone() }.to_string());
+        assert_eq!(small, ["0", "-0.0001"]);
         number.value = f64::NAN;
         assert_eq!(number.to_string(), "unknown (2 samples are too few)");
         assert_eq!(Measured { value: 0.5, doubt: Doubt::Exact, ..number.clone() }.to_string(), "0.5");

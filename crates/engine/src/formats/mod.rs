@@ -160,14 +160,6 @@ pub enum WriteFileError {
         /// Features that the format cannot express, at least one.
         problems: Vec<ExportError>,
     },
-    /// The format can only be read. Write PIPE XML instead.
-    #[error("cannot write `{}`: {format:?} is only read; write PIPE XML, PNML, a GreatSPN project, JANI, PRISM, DOT or SVG", path.display())]
-    ReadOnly {
-        /// The file.
-        path: PathBuf,
-        /// The format.
-        format: Format,
-    },
 }
 
 /// The options for the file at `path`. For a `.net`, adds the text of the `.def` in the same folder.
@@ -276,11 +268,11 @@ impl Net {
     }
 }
 
-/// Writes a net; on an error, the file stays unchanged.
+/// Writes a net; on an error, the file stays unchanged. A `.net` of GreatSPN gets its `.def` in the same folder.
 ///
 /// # Errors
 ///
-/// The file cannot be written, its format is read-only, or it cannot express the net.
+/// The file cannot be written, or its format cannot express the net.
 pub fn write_file(
     net: &Net,
     path: &Path,
@@ -303,7 +295,13 @@ pub fn write_file(
         }
         Format::Dot => (dot::dot(net), Vec::new()),
         Format::Svg => (svg::svg(net), Vec::new()),
-        Format::GreatSpnNet => return Err(WriteFileError::ReadOnly { path: path.to_owned(), format }),
+        Format::GreatSpnNet => {
+            let pair = greatspn::write_pair(net).map_err(refused)?;
+            let definitions = path.with_extension("def");
+            whole_file::replace(&definitions, pair.def.as_bytes())
+                .map_err(|source| WriteFileError::Io { path: definitions, source })?;
+            (pair.net, pair.warnings)
+        }
         #[cfg(feature = "jani")]
         Format::Jani => (jani::write(net, &[]).map_err(refused)?, Vec::new()),
         Format::Prism => (prism::prism(net, &[]).map_err(refused)?, Vec::new()),
@@ -352,14 +350,15 @@ mod tests {
         let absent = folder.path().join("absent/net.xml");
         let error = write_file(&a_net(), &absent, Format::Pipe, &WriteOptions::default()).unwrap_err();
         assert!(matches!(error, WriteFileError::Io { .. }));
-        let error = write_file(&a_net(), &path, Format::GreatSpnNet, &WriteOptions::default()).unwrap_err();
-        assert!(error.to_string().contains("GreatSpnNet is only read"));
         for format in [Format::Pnml, Format::GreatSpn] {
             write_file(&a_net(), &path, format, &WriteOptions::default()).unwrap();
             let read = read_file(&path, &ReadOptions::default()).unwrap().net;
             assert_eq!(crate::net::differences(&read, &a_net()), []);
         }
         let pair = folder.path().join("pair.net");
+        write_file(&a_net(), &pair, Format::GreatSpnNet, &WriteOptions::default()).unwrap();
+        let read = read_file(&pair, &ReadOptions::default()).unwrap().net;
+        assert_eq!(crate::net::differences(&read, &a_net()), []);
         fs::write(&pair, "|0|\n|\nf 0 0 0 1 0 0 0\nT -5.1e+02 1 0 0 0 1 1 1 1 1 1 0\n0\n0\n").unwrap();
         assert!(read_file(&pair, &ReadOptions::default()).unwrap_err().to_string().contains("`.def` file is missing"));
         fs::write(pair.with_extension("def"), "|1\n2 * 3\n|256\n%\n|\n").unwrap();

@@ -64,6 +64,8 @@ impl Printer<'_> {
             Expr::Number(value) => format!("{value}"),
             Expr::Leaf(Leaf::Tokens(place, _)) => self.variables[place.index()].name.clone(),
             Expr::Leaf(_) => "0".to_owned(),
+            // without outer brackets: PRISM's `!` is weaker than comparisons, which have brackets, and stronger than
+            // `&`, `|` and `?`
             Expr::Unary(UnaryOp::Not, a) => format!("!({})", self.text(a, true)?),
             Expr::Unary(UnaryOp::Negate, a) => format!("(-{})", self.text(a, false)?),
             Expr::Binary(BinaryOp::Remainder, a, b) => {
@@ -106,5 +108,26 @@ fn symbol(op: BinaryOp) -> &'static str {
         BinaryOp::And => "&",
         BinaryOp::Equal => "=",
         other => other.symbol(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::NetBuilder;
+
+    /// In PRISM, `!` is weaker than comparisons and stronger than `&`, and does not apply to numbers.
+    #[test]
+    fn negations_have_their_operand_in_brackets() {
+        let mut b = NetBuilder::new("");
+        b.place("p", 1);
+        b.place("q", 1);
+        let net = b.build().unwrap();
+        let variables = ["p", "q"].map(|name| Variable { name: name.to_owned(), most: 3, initial: 1 });
+        let text =
+            |text: &str, truth| Printer { variables: &variables }.text(&net.expression(text).unwrap(), truth).unwrap();
+        assert_eq!(text("!#(p) > 1 && !(#(p) = 2 || #(q) < 1)", true), "(!((p > 1)) & !(((p = 2) | (q < 1))))");
+        assert_eq!(text("1 + (!#(p))", false), "(1 + (!((p != 0)) ? 1 : 0))");
+        assert_eq!(text("if(!#(p) = 1, 2, 3)", false), "(!((p = 1)) ? 2 : 3)");
     }
 }

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use crate::Problems;
 use crate::net::Net;
-use crate::net::expr::{self, Expr, ExprError, Names};
+use crate::net::expr::{self, Expr, ExprError, Function, Names};
 use crate::net::ids::{ClassId, ParameterId, PlaceId, TransitionId};
 use crate::net::index::{Lookup, NameIndex};
 use crate::net::parts::{
-    Annotation, Arc, ArcKind, ClassWeight, Parameter, Place, StateGroup, Timing, TokenClass, Transition,
+    Annotation, Arc, ArcKind, ClassWeight, Delay, Parameter, Place, StateGroup, Timing, TokenClass, Transition,
 };
-use crate::net::problem::BuildError;
+use crate::net::problem::{BuildError, GuardError};
 
 /// Builds a net from parts.
 ///
@@ -134,6 +134,35 @@ impl NetBuilder {
     /// Adds a transition that has only an id and a timing.
     pub fn transition(&mut self, id: impl Into<String>, timing: Timing) -> TransitionId {
         self.add_transition(Transition::new(id, timing))
+    }
+
+    /// Lets a transition fire only in markings where `condition` is not 0: the condition becomes a factor of its rate or
+    /// weight, `if(condition, rate, 0)`.
+    ///
+    /// ```
+    /// # use tailspn_engine::net::{NetBuilder, Timing};
+    /// let mut b = NetBuilder::new("a queue that is served in batches");
+    /// let queue = b.place("queue", 0);
+    /// let serve = b.transition("serve", Timing::exponential(2.0));
+    /// b.input(queue, serve, 1.0);
+    /// let condition = b.expression("#(queue) >= 3").unwrap();
+    /// b.guard(serve, condition).unwrap();
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A delay that is not exponential, which has no rate.
+    pub fn guard(&mut self, transition: TransitionId, condition: Expr) -> Result<(), GuardError> {
+        let Transition { id, timing, .. } = &mut self.transitions[transition.index()];
+        let rate = match timing {
+            Timing::Immediate { weight: rate, .. } | Timing::Timed { delay: Delay::Exponential { rate }, .. } => rate,
+            Timing::Timed { delay: Delay::General(_), .. } => {
+                return Err(GuardError { transition: id.clone() });
+            }
+        };
+        let allowed = std::mem::replace(rate, Expr::Number(0.0));
+        *rate = Expr::Call(Function::If, vec![condition, allowed, Expr::Number(0.0)]);
+        Ok(())
     }
 
     /// Adds an arc and returns its position.

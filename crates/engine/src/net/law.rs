@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use tailspn_common::number::brief;
+
 /// The distribution of a delay that is not exponential. All parameters are constants; times are in seconds.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Law {
@@ -214,7 +216,7 @@ impl fmt::Display for Bound {
 #[non_exhaustive]
 pub enum LawProblem {
     /// A parameter is out of its range; the range is in the doc of its field.
-    #[error("{what} is {value}; it must be finite and {least}")]
+    #[error("{what} is {}; it must be finite and {least}", brief(*.value))]
     OutOfRange {
         /// The parameter's name.
         what: &'static str,
@@ -230,13 +232,13 @@ pub enum LawProblem {
         got: u32,
     },
     /// A gamma distribution with a shape outside [`GAMMA_SHAPES`].
-    #[error("shape is {got}; it must be {} to {} for a gamma distribution", GAMMA_SHAPES.start(), GAMMA_SHAPES.end())]
+    #[error("shape is {}; it must be {} to {} for a gamma distribution", brief(*.got), GAMMA_SHAPES.start(), GAMMA_SHAPES.end())]
     GammaShape {
         /// The requested shape.
         got: f64,
     },
     /// The probabilities of a hyperexponential distribution do not sum to 1.
-    #[error("the branch probabilities sum to {total}, not to 1")]
+    #[error("the branch probabilities sum to {}, not to 1", brief(*.total))]
     BranchSum {
         /// Sum of the probabilities.
         total: f64,

@@ -29,7 +29,7 @@ pub use parts::{
     Annotation, Arc, ArcKind, ClassWeight, Delay, Memory, Parameter, PathPoint, Place, Point, Servers, StateGroup,
     Timing, TokenClass, Transition,
 };
-pub use problem::{BuildError, BuildProblem, PartRef};
+pub use problem::{BuildError, BuildProblem, GuardError, PartRef};
 pub use sink::PartSink;
 
 use std::borrow::Cow;

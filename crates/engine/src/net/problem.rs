@@ -1,8 +1,18 @@
 //! Problems of the parts of a net.
 
+use tailspn_common::number::brief;
+
 use crate::Problems;
 use crate::net::ids::{ClassId, ParameterId, PlaceId, TransitionId};
 use crate::net::law::LawProblem;
+
+/// A guard of a transition whose delay is not exponential. Use test and inhibitor arcs instead.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("transition `{transition}` has a guard, but its delay is not exponential; use test and inhibitor arcs instead")]
+pub struct GuardError {
+    /// Id of the transition.
+    pub transition: String,
+}
 
 /// The part of a net that a [`BuildProblem`] is about; positions refer to the builder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,7 +61,7 @@ pub enum BuildProblem {
         part: PartRef,
     },
     /// A constant rate, weight or arc weight that is negative or not finite.
-    #[error("{what} is {value}; it must be finite and not negative")]
+    #[error("{what} is {}; it must be finite and not negative", brief(*.value))]
     BadNumber {
         /// Description of the number and its part.
         what: String,
@@ -61,7 +71,7 @@ pub enum BuildProblem {
         part: PartRef,
     },
     /// An arc weight that is not a whole number below 2^31.
-    #[error("the weight of arc `{arc}` is {value}; it must be a whole number below 2^31")]
+    #[error("the weight of arc `{arc}` is {}; it must be a whole number below 2^31", brief(*.value))]
     BadArcWeight {
         /// The arc's id.
         arc: String,

@@ -1,5 +1,7 @@
 //! Faults of a net that are detected during a replication.
 
+use tailspn_common::number::brief;
+
 use crate::compile::Program;
 
 /// A fault of the net that stops a trajectory. The numbers refer to the program's transitions and places.
@@ -7,7 +9,7 @@ use crate::compile::Program;
 #[non_exhaustive]
 pub enum Fault {
     /// A rate or weight that is negative or not a number in a marking that was reached.
-    #[error("the {what} of transition `{transition}` is {value} in a marking that the net reaches")]
+    #[error("the {what} of transition `{transition}` is {} in a marking that the net reaches", brief(*.value))]
     BadValue {
         /// `rate`, `weight` or `arc weight`.
         what: &'static str,
@@ -40,7 +42,7 @@ pub enum Fault {
         transitions: Vec<String>,
     },
     /// Timed transitions fire forever although no time passes: their delays are 0, or far shorter than a tick of the clock.
-    #[error("time stops at {time} s: `{transition}`, perhaps with other transitions, fires forever without delay")]
+    #[error("time stops at {} s: `{transition}`, perhaps with other transitions, fires forever without delay", brief(*.time))]
     StandingTime {
         /// Id of the last transition.
         transition: String,
@@ -48,7 +50,7 @@ pub enum Fault {
         time: f64,
     },
     /// A replication without a horizon ran past the last time that its clock can represent. Set a horizon.
-    #[error("a replication ran past {limit} s, the largest time that its clock can represent; set a horizon")]
+    #[error("a replication ran past {} s, the largest time that its clock can represent; set a horizon", brief(*.limit))]
     PastTheClock {
         /// The last time \[s\].
         limit: f64,

@@ -1,21 +1,21 @@
 //! Steady-state averages by simulation, configured by chained calls: several independent long runs, or a single run, divided into equal parts.
 
 use std::num::NonZeroUsize;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::compile::{CompileError, Program, compile};
-use crate::estimate::{BatchError, Doubt, FloatMoments, Measured, StopRule, long_run_mean};
+use crate::estimate::StopRule;
 use crate::net::expr::ExprError;
-use crate::net::{LookupError, Net, PlaceKey, TransitionKey};
+use crate::net::{Net, TransitionKey};
 use crate::sim::prepared::Prepared;
 use crate::sim::question::{Question, Reward};
-use crate::sim::record::{FoldedParts, NotFolded};
 use crate::sim::simulation::{QuestionError, index, reward};
 use crate::sim::steady::{
     BatchAverages, BatchLength, SteadyError, SteadyRunError, SteadyState, run_steady, run_steady_runs, slowest_mean,
 };
+use crate::sim::steady_result::SteadyResult;
 use crate::sim::targets::{NoQuantity, Precision, Quantity, Target};
-use crate::sim::unfired::unseen;
+use crate::sim::unfired::Unseen;
 use crate::watch::{Quiet, Unwatched, Watch};
 
 /// Default number of independent runs. From a single run, it is not clear whether the run has visited all parts of the net.
@@ -28,8 +28,6 @@ const PARTS: u32 = 500;
 const PILOT: u64 = 20;
 /// Maximum number of runs that measure the time per firing; a run that ends in a dead marking does not measure it.
 const PILOTS: usize = 16;
-/// Number of firings in one run by which a transition should also fire in the other runs.
-const OFTEN: u64 = 30;
 
 /// Long runs of a program: independent runs that are divided into equal parts. No part is excluded.
 ///
@@ -321,166 +319,12 @@ impl<'a> SteadySimulation<'a> {
         let runs = long.run_until_known(&prepared.program, &targets, self.level, self.most_firings)?;
         let runs = prepared.unfold_averages(runs);
         let program = compile(self.net)?;
-        let unfired = unseen(&program, &runs, self.seed, self.watch)?;
-        let unfired = unfired.into_iter().map(|t| program.transition_names[t as usize].to_owned()).collect();
+        let unseen = Unseen::of(&program, &self.question.rewards, &runs, self.seed, self.watch)?;
         let Self { net, question, runs: planned, level, seed, .. } = self;
         let (folded, not_folded) = (prepared.folded_parts(), prepared.not_folded().to_vec());
         let wall = started.elapsed();
         let net = net.clone();
-        Ok(SteadyResult { net, question, planned, runs, level, unfired, seed, wall, folded, not_folded })
-    }
-}
-
-/// Steady-state averages by name, with intervals.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SteadyResult {
-    net: Net,
-    question: Question,
-    /// Planned number of runs.
-    planned: u64,
-    runs: Vec<BatchAverages>,
-    level: f64,
-    seed: u64,
-    wall: Duration,
-    folded: Option<FoldedParts>,
-    not_folded: Vec<NotFolded>,
-    /// Ids of transitions that never fired, although they may in longer runs.
-    unfired: Vec<String>,
-}
-
-impl SteadyResult {
-    /// The net.
-    pub fn net(&self) -> &Net {
-        &self.net
-    }
-
-    /// Ids of transitions that never fired, although they may in longer runs: timed ones, and immediate ones that were
-    /// enabled. If there are any, no number has an interval, because their effects were not observed.
-    pub fn unfired(&self) -> &[String] {
-        &self.unfired
-    }
-
-    /// The question: its rewards, and whether it asks for tokens and throughputs.
-    pub fn question(&self) -> &Question {
-        &self.question
-    }
-
-    /// Confidence level of all intervals.
-    pub fn level(&self) -> f64 {
-        self.level
-    }
-
-    /// Seed of the runs.
-    pub fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    /// Wall time of the runs.
-    pub fn wall(&self) -> Duration {
-        self.wall
-    }
-
-    /// Folded parts of the net; none if it ran unfolded.
-    pub fn folded_parts(&self) -> Option<FoldedParts> {
-        self.folded
-    }
-
-    /// Similar parts of the net that were not folded.
-    pub fn not_folded(&self) -> &[NotFolded] {
-        &self.not_folded
-    }
-
-    /// True if runs are missing or incomplete, because the watch stopped them.
-    pub fn is_partial(&self) -> bool {
-        (self.runs.len() as u64) < self.planned || self.runs.iter().any(|run| run.cut_short)
-    }
-
-    /// Number of runs that ended in a dead marking.
-    pub fn dead_runs(&self) -> u64 {
-        self.runs.iter().filter(|run| run.is_dead).count() as u64
-    }
-
-    /// Ids of transitions that fired often in some runs and never in others: the runs ended in different parts of the
-    /// state space, or are too short.
-    pub fn in_some_runs(&self) -> Vec<String> {
-        let counts = |t: usize| self.runs.iter().map(move |run| run.fired.get(t).copied().unwrap_or(0));
-        let differs = |t: usize| counts(t).any(|n| n >= OFTEN) && counts(t).any(|n| n == 0);
-        let names = self.net.transitions().iter().enumerate();
-        names.filter(|(t, _)| differs(*t)).map(|(_, transition)| transition.id.clone()).collect()
-    }
-
-    /// The averages of the parts of each run.
-    pub fn runs(&self) -> &[BatchAverages] {
-        &self.runs
-    }
-
-    /// Mean tokens of all classes in a place.
-    ///
-    /// # Errors
-    ///
-    /// An unknown place.
-    pub fn tokens(&self, place: impl Into<PlaceKey>) -> Result<Measured, LookupError> {
-        let place = self.net.place_of(&place.into())?.index();
-        let classes = self.net.classes().len();
-        let counters = place * classes..(place + 1) * classes;
-        let sum = |run: &BatchAverages| -> Vec<f64> {
-            let parts = 0..run.seconds.len();
-            parts.map(|part| run.tokens[counters.clone()].iter().map(|series| series[part]).sum()).collect()
-        };
-        let series: Vec<Vec<f64>> = self.runs.iter().map(sum).collect();
-        Ok(self.mean(&series.iter().map(Vec::as_slice).collect::<Vec<_>>()).not_negative())
-    }
-
-    /// Mean tokens of one class in a place.
-    ///
-    /// # Errors
-    ///
-    /// An unknown place or class.
-    pub fn tokens_of(&self, place: impl Into<PlaceKey>, class: &str) -> Result<Measured, LookupError> {
-        let (place, class) = (self.net.place_of(&place.into())?, self.net.class_of(class)?);
-        let counter = place.index() * self.net.classes().len() + class.index();
-        Ok(self.mean(&self.series(counter, |run| &run.tokens)).not_negative())
-    }
-
-    /// Firings per second of a transition.
-    ///
-    /// # Errors
-    ///
-    /// An unknown transition.
-    pub fn throughput(&self, transition: impl Into<TransitionKey>) -> Result<Measured, LookupError> {
-        let transition = self.net.transition_of(&transition.into())?;
-        Ok(self.mean(&self.series(transition.index(), |run| &run.throughput)).not_negative())
-    }
-
-    /// A reward per second.
-    ///
-    /// # Errors
-    ///
-    /// A name that the question does not have.
-    pub fn reward(&self, name: &str) -> Result<Measured, LookupError> {
-        let known = || self.question.rewards.iter().map(|reward| reward.name.as_str());
-        let at = known().position(|own| own == name);
-        let at = at.ok_or_else(|| LookupError::unknown("reward", name, known()))?;
-        Ok(self.mean(&self.series(at, |run| &run.rewards)))
-    }
-
-    fn series(&self, at: usize, of: fn(&BatchAverages) -> &[Vec<f64>]) -> Vec<&[f64]> {
-        self.runs.iter().filter_map(|run| of(run).get(at)).map(Vec::as_slice).collect()
-    }
-
-    fn mean(&self, runs: &[&[f64]]) -> Measured {
-        match long_run_mean(runs, self.level) {
-            Ok(steady) => Measured::from(steady.estimate).unless_unseen(&self.unfired),
-            Err(error) => self.without_interval(runs, &error),
-        }
-    }
-
-    /// The plain mean of all runs, and the reason why it has no interval.
-    fn without_interval(&self, runs: &[&[f64]], error: &BatchError) -> Measured {
-        let moments: FloatMoments = runs.iter().flat_map(|run| run.iter().copied()).collect();
-        let doubt = Doubt::Unknown(error.to_string());
-        let value = moments.mean().unwrap_or(f64::NAN);
-        Measured { value, doubt, level: self.level, samples: runs.len() as u64 }
+        Ok(SteadyResult { net, question, planned, runs, level, unseen, seed, wall, folded, not_folded })
     }
 }
 

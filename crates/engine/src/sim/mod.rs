@@ -42,6 +42,7 @@ mod prepared;
 mod question;
 mod race;
 mod rare;
+mod reachable;
 mod ready;
 mod record;
 mod result;
@@ -54,6 +55,7 @@ mod score;
 mod shift;
 mod simulation;
 mod steady;
+mod steady_result;
 #[cfg(test)]
 mod stopping;
 mod targets;
@@ -68,7 +70,7 @@ pub use engines::EngineChoice;
 pub use ensemble::Ensemble;
 #[cfg(feature = "gpu")]
 pub use gpu::Card;
-pub use long_run::{LONG_RUNS, LongRuns, MOST_LONG_FIRINGS, SteadyResult, SteadySimulation};
+pub use long_run::{LONG_RUNS, LongRuns, MOST_LONG_FIRINGS, SteadySimulation};
 #[cfg(not(feature = "gpu"))]
 pub use no_gpu::Card;
 pub use patience::{PATIENCE, SEARCH, limit_firings, reaches_goal};
@@ -88,6 +90,7 @@ pub use score::{ScoreError, Scores, is_scored, scores};
 pub use shift::{Shift, ShiftError};
 pub use simulation::{QuestionError, Simulation, SimulationError};
 pub use steady::{BatchAverages, BatchLength, SteadyError, SteadyRunError, SteadyState, run_steady, run_steady_runs};
+pub use steady_result::SteadyResult;
 pub use targets::{NoQuantity, Precision, Quantity, Target};
 pub use trajectory::Trajectory;
-pub use unfired::unseen;
+pub use unfired::Unseen;

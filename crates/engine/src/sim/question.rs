@@ -1,6 +1,7 @@
 //! A question about a net: when its runs end, and the quantities observed until then, in the user's words and as codes.
 
 use crate::compile::{Code, lower};
+use crate::estimate::{Doubt, EstimateError, FloatMoments, Interval, Measured, ProportionError, clopper_pearson};
 use crate::net::Net;
 use crate::net::expr::ExprError;
 
@@ -151,6 +152,49 @@ impl Snapshot {
     pub fn new(net: &Net, time: f64, text: &str) -> Result<Self, ExprError> {
         Ok(Self { time, text: text.to_owned(), value: lower(net, &net.expression(text)?) })
     }
+
+    /// Returns the mean over replications with its interval: Clopper and Pearson's if each value is 0 or 1, which covers at
+    /// least the level however rare the event is, otherwise Student's. A value that was the same in all replications has no
+    /// interval, unless it can only be 0 or 1. None without replications.
+    pub fn mean(&self, moments: &FloatMoments, level: f64) -> Option<Measured> {
+        let is_constant = self.value.as_constant().is_some();
+        let interval = snapshot_interval(moments, level, self.value.is_truth());
+        let found = Measured::new(moments.mean(), moments.count(), level, interval)?;
+        if is_constant || moments.count() < 2 || moments.min() < moments.max() || self.value.is_truth() {
+            return Some(found);
+        }
+        let doubt = Doubt::Unknown("the value was the same in all replications".to_owned());
+        Some(Measured { doubt, ..found })
+    }
+}
+
+/// Returns the interval of the mean value of a snapshot, which is a truth value or any number.
+pub(in crate::sim) fn snapshot_interval(
+    moments: &FloatMoments,
+    level: f64,
+    is_truth: bool,
+) -> Result<Interval, EstimateError> {
+    match successes(moments, is_truth) {
+        Some(successes) => match clopper_pearson(successes, moments.count(), level) {
+            Ok(interval) => Ok(interval),
+            Err(ProportionError::Estimate(error)) => Err(error),
+            Err(ProportionError::MoreSuccessesThanTrials { .. }) => Err(EstimateError::NotFinite),
+        },
+        None => moments.mean_estimate(level).map(Interval::from),
+    }
+}
+
+/// Number of samples that are 1, if all others are 0. Equal samples count only if the value is a truth value.
+fn successes(moments: &FloatMoments, is_truth: bool) -> Option<u64> {
+    /// Relative rounding error of a variance.
+    const ROUNDING: f64 = 1e-6;
+    let (mean, count) = (moments.mean()?, moments.count() as f64);
+    let varied = (moments.min(), moments.max()) == (Some(0.0), Some(1.0));
+    // between 0 and 1, x² is below x unless x is 0 or 1; so any other value lowers the variance
+    let of_choice = mean * (1.0 - mean) * count / (count - 1.0);
+    let is_choice = varied && moments.variance().is_some_and(|variance| variance >= (1.0 - ROUNDING) * of_choice);
+    // at most the count, which is a whole number
+    (is_truth || is_choice).then(|| (mean * count).round() as u64)
 }
 
 /// Default number of firings after which a replication stops.

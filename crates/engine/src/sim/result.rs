@@ -5,7 +5,7 @@
 use crate::estimate::{Doubt, EstimateError, FloatMoments, Interval, Measured, Moments, wilson};
 use crate::net::{LookupError, Net, PlaceKey, TransitionKey};
 use crate::sim::averages::Averages;
-use crate::sim::question::{Ending, Question};
+use crate::sim::question::{Ending, Question, Snapshot};
 use crate::sim::record::{Provenance, Run};
 use crate::sim::samples::Samples;
 
@@ -151,8 +151,11 @@ impl SimulationResult {
 
     /// Time \[s\] and mean value of each snapshot, by ascending time.
     pub fn snapshots(&self) -> Vec<(f64, Measured)> {
-        let times = self.question.snapshots.iter().map(|snapshot| snapshot.time);
-        times.zip(self.averages.snapshots.iter().map(|moments| self.mean(moments))).collect()
+        let one = |(snapshot, moments): (&Snapshot, &FloatMoments)| {
+            let mean = snapshot.mean(moments, self.level);
+            (snapshot.time, mean.unwrap_or_else(|| unknown(f64::NAN, self.level, "no replication reached the time")))
+        };
+        self.question.snapshots.iter().zip(&self.averages.snapshots).map(one).collect()
     }
 
     fn mean(&self, moments: &FloatMoments) -> Measured {

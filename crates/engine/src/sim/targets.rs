@@ -5,7 +5,7 @@ use std::fmt;
 use crate::estimate::{BatchError, Estimate, EstimateError, FloatMoments, long_run_mean, wilson};
 use crate::net::{Net, PlaceId};
 use crate::sim::averages::Averages;
-use crate::sim::question::{Ending, Question, Snapshot};
+use crate::sim::question::{Ending, Question, Snapshot, snapshot_interval};
 use crate::sim::samples::Samples;
 use crate::sim::steady::BatchAverages;
 use tailspn_common::spelling::did_you_mean;
@@ -222,7 +222,14 @@ impl Quantity {
             Self::Tokens(counter) => of(&averages.tokens, counter),
             Self::Throughput(t) => of(&averages.throughput, t),
             Self::Reward(reward) => of(&averages.rewards, reward),
-            Self::Snapshot(snapshot) => of(&averages.snapshots, snapshot),
+            Self::Snapshot(snapshot) => {
+                let moments = averages.snapshots.get(snapshot as usize)?;
+                match snapshot_interval(moments, level, false) {
+                    Ok(interval) => Some((interval.value, (interval.high - interval.low) / 2.0)),
+                    Err(EstimateError::NotFinite) => Some((f64::NAN, 0.0)),
+                    Err(_) => None,
+                }
+            }
         }
     }
 }

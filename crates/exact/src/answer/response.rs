@@ -45,7 +45,10 @@ impl ResponseTime {
                 return Err(AnswerError::InZeroTime { is_start });
             }
         }
-        let initial = space.entered(&starts, &steady.probabilities).ok_or(AnswerError::NeverEntered)?;
+        let initial = space.entered(&starts, &steady.probabilities).ok_or_else(|| {
+            let held = starts.iter().zip(&steady.probabilities).filter(|(is_start, _)| **is_start);
+            AnswerError::NeverEntered { holds: held.map(|(_, share)| share).sum() }
+        })?;
         Ok(Self { chain: Chain { rates: chain.rates.clone(), initial }, targets })
     }
 }
@@ -79,6 +82,10 @@ mod tests {
         let found = time("#(waits) = 1", "#(works) = 1").unwrap();
         let passage = passage(&found.chain, &found.targets, &PassageSettings::default()).unwrap();
         assert!((passage.moments_if_reached().unwrap().mean - 0.75).abs() < 1e-9);
-        assert!(matches!(time("#(waits) = 2", "#(works) = 1"), Err(AnswerError::NeverEntered)));
+        for (from, share) in [("#(waits) = 2", 0.0), ("#(waits) + #(works) + #(repaired) = 1", 1.0)] {
+            let error = time(from, "#(works) = 1").unwrap_err();
+            assert!(matches!(error, AnswerError::NeverEntered { holds } if (holds - share).abs() < 1e-9), "{error}");
+            assert_eq!(error.to_string().ends_with("it always holds"), share > 0.5, "{error}");
+        }
     }
 }

@@ -143,12 +143,28 @@ pub enum AnswerError {
         /// True for the start.
         is_start: bool,
     },
-    /// In the long run, the net never enters a marking of the start.
-    #[error("in the long run, the net never enters a marking of the start")]
-    NeverEntered,
+    /// In the long run, no firing makes the start true, so the time has no beginning.
+    #[error("in the long run, no firing makes the start true: {}", standing(*.holds))]
+    NeverEntered {
+        /// Share of the time in which the start holds.
+        holds: f64,
+    },
     /// A marking in which an expression has no valid value.
     #[error(transparent)]
     Fault(#[from] Fault),
+}
+
+/// Returns the reason why no firing makes an expression true, from the share of the time in which it holds.
+fn standing(holds: f64) -> &'static str {
+    /// Maximum error of a share of 1.
+    const ROUNDING: f64 = 1e-9;
+    if holds == 0.0 {
+        "it never holds"
+    } else if holds > 1.0 - ROUNDING {
+        "it always holds"
+    } else {
+        "it always holds in some recurrent classes, and never in the others"
+    }
 }
 
 /// The exact time to a goal.
@@ -303,6 +319,7 @@ impl Explain for AnswerError {
             Self::SeriesParallel(SeriesParallelError::NotSchedule(_)) => {
                 "use `--method states`, which builds the state space, or `tailspn net simulate`".into()
             }
+            Self::NeverEntered { .. } => "without --from, the time is measured from the start of the run".into(),
             Self::InZeroTime { .. } => {
                 "in --from and --until, use expressions over places in which tokens spend time".into()
             }

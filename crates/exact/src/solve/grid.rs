@@ -7,6 +7,8 @@
 
 use std::collections::HashMap;
 
+use tailspn_common::number::brief;
+
 use crate::estimate::Measured;
 use crate::solve::law_tree::{Law, LawId, LawTable, Stage};
 use crate::solve::phase_grid::{Cdf, phases};
@@ -59,7 +61,7 @@ pub enum GridError {
         end: f64,
     },
     /// A probability without a quantile: it must be above 0, and below the probability at the end of the grid.
-    #[error("the grid does not contain the quantile of probability {probability}; it ends at probability {most}")]
+    #[error("the grid does not contain the quantile of probability {}; it ends at probability {}", brief(*.probability), brief(*.most))]
     NoQuantile {
         /// The requested probability.
         probability: f64,

@@ -1,5 +1,7 @@
 //! Reason why a question about a passage time has no answer.
 
+use tailspn_common::number::brief;
+
 use crate::solve::absorb::AbsorbError;
 
 /// Reason why a question about a passage time has no answer.
@@ -11,13 +13,13 @@ pub enum PassageError {
     Absorb(#[from] AbsorbError),
     /// The probability of reaching the target is below 1, so the mean time is infinite. The mean over the runs that
     /// reach the target exists.
-    #[error("the target is reached only with probability {probability}, so the mean time is infinite")]
+    #[error("the target is reached only with probability {}, so the mean time is infinite", brief(*.probability))]
     InfiniteMean {
         /// Probability of ever reaching the target.
         probability: f64,
     },
     /// The quantile's probability is above the probability of ever reaching the target.
-    #[error("no quantile of probability {asked} exists: the target is reached with probability {probability}")]
+    #[error("no quantile of probability {} exists: the target is reached with probability {}", brief(*.asked), brief(*.probability))]
     NoQuantile {
         /// The requested probability.
         asked: f64,
@@ -25,7 +27,7 @@ pub enum PassageError {
         probability: f64,
     },
     /// A time is negative, infinite or not a number.
-    #[error("the time is {time} s, but it must be finite and not negative")]
+    #[error("the time is {} s, but it must be finite and not negative", brief(*.time))]
     Time {
         /// The time.
         time: f64,

@@ -8,6 +8,7 @@
 //! so there is no cancellation. One pass over `n` serves all times.
 
 use rayon::prelude::*;
+use tailspn_common::number::brief;
 
 use crate::estimate::PoissonWindow;
 use crate::solve::chain::{Chain, ChainProblem};
@@ -51,7 +52,7 @@ pub enum TransientError {
     #[error(transparent)]
     Chain(#[from] ChainProblem),
     /// A time is negative, infinite or not a number.
-    #[error("the time is {time} s, but it must be finite and not negative")]
+    #[error("the time is {} s, but it must be finite and not negative", brief(*.time))]
     Time {
         /// The time.
         time: f64,

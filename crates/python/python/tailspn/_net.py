@@ -320,6 +320,14 @@ class NetBuilder:
         self._native.immediate(id, str(weight), priority)
         return self
 
+    def guard(self, transition: str, condition: str) -> NetBuilder:
+        """Let a transition fire only in markings where the condition, such as ``#(queue) >= 3``, holds.
+
+        Raises ValueError if the delay is not exponential; use test and inhibitor arcs then.
+        """
+        self._native.guard(transition, condition)
+        return self
+
     def input(self, place: str, transition: str, weight: float | str = 1) -> NetBuilder:
         """Add an arc that consumes tokens."""
         return self._arc("input", place, transition, weight)

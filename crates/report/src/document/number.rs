@@ -211,7 +211,7 @@ fn half([low, high]: [f64; 2]) -> f64 {
 /// Formats a whole number, with commas between groups of three digits if it has five digits or more.
 fn grouped(value: f64) -> String {
     if value.abs() < 10_000.0 {
-        return format!("{value}");
+        return format!("{}", value + 0.0);
     }
     let sign = if value < 0.0 { "-" } else { "" };
     format!("{sign}{}", count(value.abs() as u128))

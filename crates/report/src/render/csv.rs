@@ -116,8 +116,13 @@ fn value(cell: &Cell) -> String {
     match cell {
         Cell::Empty => String::new(),
         Cell::Text { text, key, .. } => key.as_ref().unwrap_or(text).clone(),
-        Cell::Number(number) => number.measured.value.to_string(),
+        Cell::Number(number) => unsigned(number.measured.value),
     }
+}
+
+/// Returns the shortest text that reads back as the number; zero has no sign.
+fn unsigned(number: f64) -> String {
+    (number + 0.0).to_string()
 }
 
 /// Returns the ends of a number's interval; an open bound is empty.
@@ -126,7 +131,7 @@ fn ends(cell: &Cell) -> [String; 2] {
         Cell::Number(number) => number.ends(),
         Cell::Empty | Cell::Text { .. } => None,
     };
-    let end = |end: f64| if end.is_finite() { end.to_string() } else { String::new() };
+    let end = |end: f64| if end.is_finite() { unsigned(end) } else { String::new() };
     ends.map_or_else(Default::default, |ends| ends.map(end))
 }
 

@@ -1,6 +1,10 @@
 //! Reports as JSON: one object, keys in the order of the types, numbers with full precision.
 
+use std::io::{self, Write};
+
 use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 
 pub(crate) use crate::ask::net::Word;
 use crate::document::Report;
@@ -46,7 +50,7 @@ impl<'a, R: Report> Versioned<'a, R> {
 ///
 /// [`JsonError`], which no report of this crate causes.
 pub fn json<R: Report>(report: &R) -> Result<String, JsonError> {
-    let mut text = serde_json::to_string_pretty(&Versioned::new(report))?;
+    let mut text = written(&Versioned::new(report), Unsigned(PrettyFormatter::new()))?;
     text.push('\n');
     Ok(text)
 }
@@ -57,9 +61,66 @@ pub fn json<R: Report>(report: &R) -> Result<String, JsonError> {
 ///
 /// [`JsonError`], which no report of this crate causes.
 pub(crate) fn json_line<R: Report>(report: &R) -> Result<String, JsonError> {
-    let mut text = serde_json::to_string(&Versioned::new(report))?;
+    let mut text = written(&Versioned::new(report), Unsigned(CompactFormatter))?;
     text.push('\n');
     Ok(text)
+}
+
+fn written(value: &impl Serialize, formatter: impl Formatter) -> Result<String, JsonError> {
+    let mut bytes = Vec::new();
+    value.serialize(&mut Serializer::with_formatter(&mut bytes, formatter))?;
+    // serde_json writes only UTF-8
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A format of JSON in which zero has no sign.
+struct Unsigned<F>(F);
+
+impl<F: Formatter> Formatter for Unsigned<F> {
+    fn write_f64<W: ?Sized + Write>(&mut self, writer: &mut W, value: f64) -> io::Result<()> {
+        // -0 + 0 is 0
+        self.0.write_f64(writer, value + 0.0)
+    }
+
+    fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.begin_array(writer)
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_array(writer)
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.0.begin_array_value(writer, first)
+    }
+
+    fn end_array_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_array_value(writer)
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.begin_object(writer)
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_object(writer)
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.0.begin_object_key(writer, first)
+    }
+
+    fn end_object_key<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_object_key(writer)
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.begin_object_value(writer)
+    }
+
+    fn end_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.0.end_object_value(writer)
+    }
 }
 
 /// Returns the word that JSON has for a value of an enum without data.
@@ -114,5 +175,10 @@ mod tests {
         let expected = "{\n  \"format_version\": 1,\n  \"kind\": \"example\",\n  \"answer\": {\n    \"text\": \"It is so.\"\n  },\n  \
                         \"z\": 0.30000000000000004,\n  \"a\": null\n}\n";
         assert_eq!(text, expected);
+        assert_eq!(json(&Example { z: -0.0, a: None }).unwrap().matches('-').count(), 0);
+        let object = serde_json::json!({"n": [-0.0, 1e-300], "o": {}, "p": [[], {"q": "r", "s": null}]});
+        let text = written(&object, Unsigned(PrettyFormatter::new())).unwrap();
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), object);
+        assert_eq!(text.lines().count(), 14, "{text}");
     }
 }

@@ -4,7 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::ask::EstimateTable;
-use crate::ask::net::{ExplorationReport, QueryReport, SolveReport};
+use crate::ask::net::{ExplorationReport, NetSummary, QueryReport, SolveReport};
 use crate::compare::ComparisonReport;
 use crate::document::{Document, Report};
 use crate::optimize::Cheapest;
@@ -114,6 +114,21 @@ macro_rules! kinds {
             Err(ReadError::Kind { kind: kind.to_owned() })
         }
     };
+}
+
+impl AnyReport {
+    /// Returns the net of a result about a net.
+    pub fn net_mut(&mut self) -> Option<&mut NetSummary> {
+        match self {
+            Self::Simulation(report) => Some(&mut report.net),
+            Self::Steady(report) => Some(&mut report.net),
+            Self::Solution(report) => Some(&mut report.net),
+            Self::Exploration(report) => Some(&mut report.net),
+            Self::Query(report) => Some(&mut report.net),
+            Self::Rare(report) => Some(&mut report.net),
+            _ => None,
+        }
+    }
 }
 
 kinds! {

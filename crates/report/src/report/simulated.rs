@@ -2,7 +2,7 @@
 
 use crate::ask::net::Subject;
 use crate::compile::Ids;
-use crate::net::{Net, Timing, Transition};
+use crate::net::{Net, Transition};
 use crate::report::steady::{SteadyReport, SteadySettings, steady_report};
 use crate::report::summary::{SimulationReport, simulation_report};
 use crate::sim::{SimulationResult, SteadyResult};
@@ -71,21 +71,20 @@ impl ReportSimulation for SteadyResult {
     type Report = SteadyReport;
 
     fn report(&self) -> SteadyReport {
-        let (net, question, unfired) = (self.net(), self.question(), self.unfired());
+        let (net, question, unseen) = (self.net(), self.question(), self.unseen());
         let nothing_asked = !question.tokens && !question.throughput && question.rewards.is_empty();
         let rewards: Vec<String> = question.rewards.iter().map(|reward| reward.name.clone()).collect();
         let has_fired =
             |t: u32| self.runs().iter().any(|run| run.fired.get(t as usize).is_some_and(|fired| *fired > 0));
-        let is_possible = |(t, transition): &(u32, &Transition)| {
-            matches!(transition.timing, Timing::Timed { .. }) || has_fired(*t) || unfired.contains(&transition.id)
-        };
+        let is_possible =
+            |(t, transition): &(u32, &Transition)| has_fired(*t) || unseen.transitions().contains(&transition.id);
         let possible: Vec<u32> = (0..).zip(net.transitions()).filter(is_possible).map(|(t, _)| t).collect();
         let settings = SteadySettings {
             tokens: question.tokens || nothing_asked,
             throughputs: question.throughput || nothing_asked,
             rewards: &rewards,
             possible: &possible,
-            unfired,
+            unseen: Some(unseen),
             in_some_runs: &self.in_some_runs(),
             level: self.level(),
             seed: self.seed(),

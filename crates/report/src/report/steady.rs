@@ -10,7 +10,7 @@ use crate::estimate::{BatchError, Doubt, FloatMoments, Interval, Measured, long_
 use crate::report::json::Word;
 use crate::report::method::AnswerMethod;
 use crate::report::summary::counter_names;
-use crate::sim::{BatchAverages, FoldedParts, NotFolded};
+use crate::sim::{BatchAverages, FoldedParts, NotFolded, Unseen};
 
 /// A mean in the long run; its samples are runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -101,9 +101,9 @@ pub struct SteadySettings<'a> {
     pub rewards: &'a [String],
     /// Indices of the transitions that could fire; the report lists those that fired rarely.
     pub possible: &'a [u32],
-    /// Ids of transitions that never fired, although longer runs may show their effects. If there are any, no number has
-    /// an interval.
-    pub unfired: &'a [String],
+    /// Transitions that never fired, although longer runs may show their effects. Numbers that they can influence have
+    /// no interval. None if all transitions fired.
+    pub unseen: Option<&'a Unseen>,
     /// Ids of transitions that fired often in some runs and never in others.
     pub in_some_runs: &'a [String],
     /// Confidence level, in (0, 1).
@@ -122,16 +122,21 @@ pub struct SteadySettings<'a> {
 /// warm-up.
 pub fn steady_report(runs: &[BatchAverages], subject: &Subject<'_>, settings: &SteadySettings<'_>) -> SteadyReport {
     let level = settings.level;
-    let rows = |wanted: bool, names: &Ids, unit, is_reward: bool, of: fn(&BatchAverages) -> &[Vec<f64>]| {
+    let rows = |wanted: bool, names: &Ids, unit, of: fn(&BatchAverages) -> &[Vec<f64>], unseen: WhichUnseen| {
         let one = |(i, name): (usize, &str)| {
             let series: Vec<&[f64]> = runs.iter().filter_map(|run| of(run).get(i)).map(Vec::as_slice).collect();
-            let mut row = row(name, unit, &series, settings)?;
-            // rewards may be negative
-            row.quantity = if is_reward { row.quantity } else { row.quantity.not_negative() };
-            Some(row)
+            row(name, unit, &series, level, settings.unseen.and_then(|all| unseen(all, i)))
         };
         names.iter().enumerate().filter(|_| wanted).filter_map(one).collect::<Vec<_>>()
     };
+    // rewards may be negative
+    let not_negative = |rows: Vec<SteadyRow>| {
+        rows.into_iter().map(|row| SteadyRow { quantity: row.quantity.not_negative(), ..row }).collect()
+    };
+    let (tokens, throughputs) = (settings.tokens, settings.throughputs);
+    let tokens = rows(tokens, &counter_names(subject), "tokens", |run| &run.tokens, Unseen::of_tokens);
+    let throughputs = rows(throughputs, subject.transitions, "1/s", |run| &run.throughput, Unseen::of_throughput);
+    let rewards = rows(true, &settings.rewards.iter().collect(), "1/s", |run| &run.rewards, Unseen::of_reward);
     let firings: u128 = runs.iter().map(|run| run.firings).sum();
     SteadyReport {
         net: NetSummary::new(subject),
@@ -140,9 +145,9 @@ pub fn steady_report(runs: &[BatchAverages], subject: &Subject<'_>, settings: &S
         runs: runs.len() as u64,
         model_time_s: runs.iter().flat_map(|run| &run.seconds).sum(),
         firings: u64::try_from(firings).unwrap_or(u64::MAX),
-        tokens: rows(settings.tokens, &counter_names(subject), "tokens", false, |run| &run.tokens),
-        throughputs: rows(settings.throughputs, subject.transitions, "1/s", false, |run| &run.throughput),
-        rewards: rows(true, &settings.rewards.iter().collect(), "1/s", true, |run| &run.rewards),
+        tokens: not_negative(tokens),
+        throughputs: not_negative(throughputs),
+        rewards,
         rare_transitions: rare_transitions(runs, subject, settings.possible),
         dead_runs: runs.iter().filter(|run| run.is_dead).count() as u64,
         in_some_runs: settings.in_some_runs.to_vec(),
@@ -161,13 +166,15 @@ fn rare_transitions(runs: &[BatchAverages], subject: &Subject<'_>, possible: &[u
     rows.filter(|row| row.firings < RARE).collect()
 }
 
-fn row(name: &str, unit: &'static str, runs: &[&[f64]], settings: &SteadySettings<'_>) -> Option<SteadyRow> {
-    let level = settings.level;
+/// Id of the first transition that never fired and can influence a number, by the number's position.
+type WhichUnseen = for<'a> fn(&'a Unseen, usize) -> Option<&'a str>;
+
+fn row(name: &str, unit: &'static str, runs: &[&[f64]], level: f64, unseen: Option<&str>) -> Option<SteadyRow> {
     let found = long_run_mean(runs, level);
     let longest = runs.iter().map(|run| run.len()).max().unwrap_or(0);
     let warm_up = found.ok().map(|steady| steady.warmup as f64 / longest as f64);
     let quantity = match found {
-        Ok(steady) => Measured::from(steady.estimate).unless_unseen(settings.unfired),
+        Ok(steady) => Measured::from(steady.estimate).unless_unseen(unseen),
         Err(error) => without_interval(runs, level, &error)?,
     };
     Some(SteadyRow { name: name.to_owned(), unit: unit.into(), quantity, warm_up })

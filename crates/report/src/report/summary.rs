@@ -227,7 +227,7 @@ pub fn simulation_report(run: &Run, question: &Question, subject: &Subject<'_>, 
             .map(|(snapshot, moments)| SnapshotRow {
                 time_s: snapshot.time,
                 expression: snapshot.text.clone(),
-                mean: float_mean(moments, level),
+                mean: snapshot.mean(moments, level),
             })
             .collect(),
         provenance: Some(provenance_summary(&run.provenance, samples.clock.tick())),

@@ -1,4 +1,4 @@
-//! Reads and writes projects of GreatSPN's editor (`.PNPRO`), and reads the older pair of `.net` and `.def` files.
+//! Reads and writes projects of GreatSPN's editor (`.PNPRO`), and the older pair of `.net` and `.def` files.
 //!
 //! # What is read
 //!
@@ -33,6 +33,7 @@ mod pnpro;
 mod raw;
 mod words;
 mod write;
+mod write_pair;
 
 #[cfg(test)]
 mod hostile;
@@ -44,3 +45,4 @@ mod samples;
 pub use netdef::read as read_net;
 pub use pnpro::read as read_project;
 pub use write::write;
+pub use write_pair::{Pair, write_pair};

@@ -23,13 +23,13 @@ use crate::formats::pipe::xml::Text;
 use crate::net::Point;
 
 /// The rate value that marks a function in the `.def`.
-const FUNCTION: f64 = -510.0;
+pub(super) const FUNCTION: f64 = -510.0;
 /// Marks a parameter without a value.
 const NO_VALUE: &str = "-7134";
 /// The kind of transitions with a general delay.
-const GENERAL: usize = 127;
+pub(super) const GENERAL: usize = 127;
 /// Values from this number on mark a multiplicity that is a marking parameter.
-const PARAMETER_WEIGHT: i64 = 20_000;
+pub(super) const PARAMETER_WEIGHT: i64 = 20_000;
 
 /// Reads a net from the bytes of a `.net` file; the text of its `.def` is in the options.
 ///

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::formats::greatspn::{read_project, write};
+use crate::formats::greatspn::{read_net, read_project, write, write_pair};
 use crate::formats::pipe::{Loss, ReadOptions};
 use crate::net::expr::Expr;
 use crate::net::{Delay, Law, Memory, Net, NetBuilder, Servers, Timing, differences};
@@ -75,6 +75,13 @@ proptest! {
         }
         let Ok(net) = b.build() else { return Ok(()) };
         prop_assert_eq!(differences(&back(&net), &net), vec![]);
+        // the older pair lacks some functions
+        if let Ok(pair) = write_pair(&net) {
+            let options = ReadOptions { definitions: Some(pair.def.clone()), ..ReadOptions::default() };
+            let read = read_net(pair.net.as_bytes(), &options);
+            let read = read.unwrap_or_else(|error| panic!("{error}\n{}\n{}", pair.net, pair.def)).net;
+            prop_assert_eq!(differences(&read, &net), vec![], "{}\n{}", pair.net, pair.def);
+        }
     }
 }
 
@@ -138,4 +145,68 @@ fn parallel_arcs_become_one_and_are_told() {
     let losses: Vec<Loss> = write(&net).unwrap().warnings.iter().map(|warning| warning.loss).collect();
     assert_eq!(losses, [Loss::ParallelArcs]);
     assert_eq!(back(&net).arcs()[0].weights[0].weight.as_number(), Some(3.0));
+}
+
+/// Functions of the marking, a choice of several cases, a parameter, bends, and all kinds of transitions and arcs.
+#[test]
+fn a_pair_of_files_has_the_same_net() {
+    let mut b = NetBuilder::new("");
+    let (p, q) = (b.place("p", 3), b.place("q", 0));
+    b.parameter("a", 0.25);
+    let rates = ["a", "if(#(p) > 1 && #(q) == 0, 2 * a, if(!(#(q) != 3), #(p) / 4, 1))", "#(p) * 0.5 - 1"];
+    for (i, rate) in rates.into_iter().enumerate() {
+        let rate = b.expression(rate).unwrap();
+        let servers = if i == 0 { Servers::Limited(3) } else { Servers::Single };
+        let t = b.transition(format!("t{i}"), timed(Delay::Exponential { rate }, servers));
+        b.input(p, t, 2.0);
+        b.output(t, q, 1.0);
+    }
+    for (i, priority) in [5, 2, 5].into_iter().enumerate() {
+        let weight = b.expression("if(#(q) > 2, a, 3)").unwrap();
+        let t = b.transition(format!("i{i}"), Timing::Immediate { weight, priority });
+        b.input(q, t, 4.0);
+        b.inhibitor(p, t, 7.0);
+    }
+    let laws = [
+        Law::Deterministic { delay: 0.125 },
+        Law::Uniform { low: 0.5, high: 1.5 },
+        Law::Erlang { stages: 3, mean: 0.75 },
+    ];
+    for (i, law) in laws.into_iter().enumerate() {
+        let t = b.transition(format!("d{i}"), Timing::general(law));
+        b.input(q, t, 1.0);
+        b.output(t, p, 1.0);
+    }
+    let net = b.build().unwrap();
+    let pair = write_pair(&net).unwrap();
+    let options = ReadOptions { definitions: Some(pair.def.clone()), ..ReadOptions::default() };
+    let read = read_net(pair.net.as_bytes(), &options).unwrap_or_else(|error| panic!("{error}\n{}", pair.net)).net;
+    assert_eq!(differences(&read, &net), [], "{}\n{}", pair.net, pair.def);
+}
+
+#[test]
+fn what_a_pair_of_files_lacks_is_refused_by_name() {
+    let mut b = NetBuilder::new("");
+    let p = b.place("p", 1);
+    b.parameter("a", 2.0);
+    let double = b.expression("2 * a").unwrap();
+    b.add_parameter(crate::net::Parameter { name: "b".to_owned(), value: double, position: None });
+    let least = b.expression("min(#(p), 2)").unwrap();
+    let t = b.transition("least", timed(Delay::Exponential { rate: least }, Servers::Single));
+    b.input(p, t, 20_000.0);
+    let tokens = b.expression("#(p)").unwrap();
+    b.output(t, p, tokens);
+    let negative = b.expression("-#(p) + 3").unwrap();
+    b.transition("minus", timed(Delay::Exponential { rate: negative }, Servers::Single));
+    let refused: Vec<String> = write_pair(&b.build().unwrap()).unwrap_err().iter().map(ToString::to_string).collect();
+    for part in [
+        "rate parameter `b`",
+        "`least` has the function `min`",
+        "arc `p to least`",
+        "arc `least to p`",
+        "`minus` has a minus sign",
+    ] {
+        assert!(refused.iter().any(|reason| reason.contains(part)), "{part}: {refused:?}");
+    }
+    assert_eq!(refused.len(), 5, "{refused:?}");
 }

@@ -408,7 +408,7 @@ impl Writer<'_> {
 }
 
 /// The density of a distribution, if GreatSPN supports it.
-fn density(law: &Law) -> Option<String> {
+pub(super) fn density(law: &Law) -> Option<String> {
     match law {
         Law::Deterministic { delay } => Some(format!("I[{}]", number(*delay, false))),
         Law::Uniform { low, high } => Some(format!("Uniform[{}, {}]", number(*low, false), number(*high, false))),

@@ -309,7 +309,8 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
             unused_priority: if immediate { None } else { self.unused_priority(raw) },
         };
         let known = self.builder.find_transition(id);
-        self.builder.add_transition(transition);
+        let added = self.builder.add_transition(transition);
+        self.guard(raw, added);
         self.spans.transitions.push(raw.node.tag.clone());
         if let Some(first) = known {
             self.duplicate("transition", &raw.node, self.spans.of(PartRef::Transition(first)).start);
@@ -317,6 +318,16 @@ impl<'n, 'o, 't> Assembler<'n, 'o, 't> {
             self.notes.odd(raw.node.id.span.clone(), Oddity::SharedId, || {
                 format!("`{id}` is both a place and a transition; PIPE 4.3 connects every arc to the place, but tailspn chooses by the arc's other end")
             });
+        }
+    }
+
+    /// Adds the condition under which a transition may fire.
+    fn guard(&mut self, raw: &RawTransition<'t>, transition: TransitionId) {
+        let Some(text) = &raw.guard else { return };
+        let what = What { value: "the guard of ", part: "transition", id: &raw.node.id.value };
+        let Some(condition) = self.number_or_expression(what, text) else { return };
+        if let Err(error) = self.builder.guard(transition, condition) {
+            self.notes.fault(text.span.clone(), Fault::Guard(error));
         }
     }
 

@@ -246,6 +246,7 @@ impl<'n, 'o, 't> Collector<'n, 'o, 't> {
             infinite_server,
             priority: own_value(element, "priority").filter(filled),
             fixed_delay,
+            guard: element.child_value("guard").filter(filled),
             tool,
             node,
         });

@@ -81,10 +81,13 @@ impl<'t> Collector<'_, '_, 't> {
         self.refuse(element.span(), what, "coloured Petri nets of PNML");
     }
 
-    /// Refuses a transition with a guard over data.
+    /// Refuses a transition with a guard over data. A condition over the marking is in `<value>`.
     pub(super) fn guard(&mut self, element: Element<'_, 't>, id: &Text<'_>) {
         let written = element.attribute("guard").map(|guard| (guard.value.trim().is_empty(), guard.span));
-        let child = element.child("guard").map(|guard| (guard.children().next().is_none(), guard.span()));
+        let child = element
+            .child("guard")
+            .filter(|guard| guard.child("value").is_none())
+            .map(|guard| (guard.children().next().is_none(), guard.span()));
         if let Some((false, span)) = written.or(child) {
             self.refuse(span, format!("transition `{}` has a guard", id.value), "data Petri nets");
         }

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::fmt;
 use std::ops::Range;
 
-use crate::net::{BuildProblem, LawProblem};
+use crate::net::{BuildProblem, GuardError, LawProblem};
 
 /// A position in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -134,6 +134,9 @@ pub enum Fault {
     /// The parts do not form a net.
     #[error("{0}")]
     Build(BuildProblem),
+    /// A guard of a transition without a rate.
+    #[error("{0}")]
+    Guard(GuardError),
 }
 
 /// One problem of a file.
@@ -261,6 +264,26 @@ pub struct Warning {
     pub message: String,
     /// Number of further occurrences.
     pub others: usize,
+}
+
+impl Warning {
+    /// Returns true if the warning states an assumption about times, weights or conditions, on which all results depend.
+    pub fn is_assumption(&self) -> bool {
+        matches!(
+            self.oddity,
+            Oddity::MissingPriority
+                | Oddity::MissingRate
+                | Oddity::UnknownParameter
+                | Oddity::HighLevel
+                | Oddity::MarkingRate
+                | Oddity::FixedDelay
+                | Oddity::ProcessWriter
+                | Oddity::Dice
+                | Oddity::Untimed
+                | Oddity::Preselection
+                | Oddity::Workflow
+        )
+    }
 }
 
 impl fmt::Display for Warning {

@@ -48,6 +48,7 @@ pub(super) struct RawTransition<'t> {
     pub(super) infinite_server: bool,
     pub(super) priority: Option<Text<'t>>,
     pub(super) fixed_delay: Option<Text<'t>>,
+    pub(super) guard: Option<Text<'t>>,
     pub(super) tool: Option<Box<ToolTiming<'t>>>,
 }
 

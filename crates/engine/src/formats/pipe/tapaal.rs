@@ -143,6 +143,7 @@ impl<'t> Collector<'_, '_, 't> {
             infinite_server: false,
             priority: None,
             fixed_delay: None,
+            guard: None,
             tool: None,
         });
     }

@@ -18,6 +18,8 @@ mod transient;
 
 use std::sync::Arc;
 
+use tailspn_common::number::brief;
+
 use crate::compile::{Csr, Firing, Program, Value};
 use crate::fold::Symmetry;
 use crate::net::{Law, Memory, Servers};
@@ -214,7 +216,9 @@ pub enum FixedDelayError {
     },
     /// A quantile that does not exist, because the goal is reached with a smaller probability.
     #[error(
-        "the goal is reached with probability {probability}, so there is no time by which it is reached with probability {asked}"
+        "the goal is reached with probability {}, so there is no time by which it is reached with probability {}",
+        brief(*.probability),
+        brief(*.asked)
     )]
     NoQuantile {
         /// The requested probability.

@@ -35,11 +35,15 @@ pub struct NetSummary {
     pub places: usize,
     /// Number of transitions.
     pub transitions: usize,
+    /// Assumptions in place of times, weights or conditions that the file does not state, or that are not read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<String>,
 }
 
 impl NetSummary {
     /// Returns the sizes of the net that a report is about.
     pub fn new(subject: &Subject<'_>) -> Self {
-        Self { name: subject.net.to_owned(), places: subject.places.len(), transitions: subject.transitions.len() }
+        let (places, transitions) = (subject.places.len(), subject.transitions.len());
+        Self { name: subject.net.to_owned(), places, transitions, assumptions: Vec::new() }
     }
 }
