@@ -150,8 +150,8 @@ fn inputs(command: &Command) -> Option<Inputs> {
             },
             args.inputs.clone(),
         ),
-        Command::Fit(args) => {
-            ("fit", |kind| matches!(kind, FileKind::Log(_) | FileKind::HadoopConf), files(&mut args.logs.iter()))
+        Command::Tool(ToolCommand::Fit(args)) => {
+            ("tool fit", |kind| matches!(kind, FileKind::Log(_) | FileKind::HadoopConf), files(&mut args.logs.iter()))
         }
         Command::Tool(ToolCommand::Detectors(args)) => (
             "tool detectors",

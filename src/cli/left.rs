@@ -74,7 +74,7 @@ pub(crate) fn evidence(inputs: &[Input], fit: FitArgs, terminal: &Terminal) -> R
         other => Err(Failure::helped(
             Exit::Model,
             format!("a plan of {} tells nothing about this run", other.described_by()),
-            "pass logs of other runs of the program, or the plan that `tailspn fit` makes of them",
+            "pass logs of other runs of the program, or the plan that `tailspn tool fit` makes of them",
         )),
     }
 }

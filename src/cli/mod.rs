@@ -232,7 +232,6 @@ fn run_command(command: &Command, terminal: &Terminal) -> Result<Exit, Failure> 
         Command::Estimate(args) => estimate::run(args, terminal),
         Command::Whatif(args) => whatif::run(args, terminal),
         Command::Study(args) => study::run(args, terminal),
-        Command::Fit(args) => fit::run(args, terminal),
         Command::Watch(args) => watch_tasks::run(args, terminal),
         Command::Why(args) => why::run(args, terminal),
         Command::Show(args) => show::run(args, terminal),
@@ -264,6 +263,7 @@ fn run_net(command: &NetCommand, terminal: &Terminal) -> Result<Exit, Failure> {
 /// Runs a tool.
 fn run_tool(command: &ToolCommand, terminal: &Terminal) -> Result<Exit, Failure> {
     match command {
+        ToolCommand::Fit(args) => fit::run(args, terminal),
         ToolCommand::Merge(args) => frame::run(args, terminal),
         ToolCommand::Profile(args) => calls::learn(args, terminal),
         ToolCommand::Detectors(args) => frame::run(args, terminal),

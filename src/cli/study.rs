@@ -78,7 +78,9 @@ impl StudyArgs {
 
     /// Returns what is asked about a job.
     fn of_job(&self) -> Route {
-        match (self.planned.has_deadline(), self.method) {
+        // a price and a probability are of a search; the plan may state its deadline
+        let is_search = self.planned.has_deadline() || self.price.is_some() || self.probability.is_some();
+        match (is_search, self.method) {
             (true, None) => Route::Cheapest,
             (_, Some(_)) => Route::Effects,
             (false, None) => Route::Settings,

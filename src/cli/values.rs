@@ -58,7 +58,7 @@ fn duration(text: &str) -> Option<f64> {
     let is_number = !first.ends_with(letter);
     match rest.trim() {
         "" => Some(seconds),
-        _ if is_number || seconds < 0.0 => None,
+        rest if is_number || seconds < 0.0 || !rest.ends_with(letter) => None,
         rest => duration(rest).filter(|more| *more >= 0.0).map(|more| seconds + more),
     }
 }

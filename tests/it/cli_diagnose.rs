@@ -25,7 +25,8 @@ fn help_of_diagnose() {
 fn says_why_tasks_were_slow_and_what_to_do() {
     assert_shown!(shown(&["why", FOLDER]));
     // files by name say the same as their folder
-    let [folder, files] = [shown(&["why", FOLDER]), shown(&["why", TEXT, LOG, TABLE])];
+    assert_shown!(shown(&["why", FOLDER, "--verbose"]));
+    let [folder, files] = [shown(&["why", FOLDER, "-v"]), shown(&["why", TEXT, LOG, TABLE, "-v"])];
     let findings = |text: &str| text.split_once("\nFindings").unwrap().1.split("\nStages").next().unwrap().to_owned();
     assert_eq!(findings(&folder), findings(&files));
 }
@@ -74,13 +75,13 @@ fn a_map_and_offsets_of_clocks_are_followed() {
     let map = folder.path().join("nodes.toml");
     let map_name = map.to_str().unwrap();
     std::fs::write(&map, "[node.worker3]\nhost = \"worker1.lan\"\n\n[node.worker9]\nhost = \"worker1.lan\"\n").unwrap();
-    let text = unwrapped(&shown(&["why", FOLDER, "--node-map", map_name, "--quiet"]));
+    let text = unwrapped(&shown(&["why", FOLDER, "--node-map", map_name, "--quiet", "--verbose"]));
     assert!(text.contains("node worker9: the node map contains this node, but the log does not"), "{text}");
     std::fs::write(&map, "[node.worker3]\nhosts = \"x\"\n").unwrap();
     let text = shown(&["why", FOLDER, "--node-map", map_name]);
     assert!(text.starts_with("exit 3") && text.contains("unknown field `hosts`"), "{text}");
     // an hour off: a note says that the samples miss the job, and no finding blames what they would show
-    let text = unwrapped(&shown(&["why", FOLDER, "--clock-offset", "-3600"]));
+    let text = unwrapped(&shown(&["why", FOLDER, "--clock-offset", "-3600", "--verbose"]));
     assert!(text.contains("before its first task, by 35") && text.contains("--clock-offset may be missing"), "{text}");
     let findings = text.split(" Findings ").nth(1).unwrap().split(" Stages with stragglers ").next().unwrap();
     assert!(!findings.contains("processor"), "{text}");
@@ -99,8 +100,8 @@ fn bad_arguments_and_inputs_end_with_their_codes() {
     std::fs::copy(LOG, copy.path()).unwrap();
     starts(&["why", LOG, copy.path().to_str().unwrap(), TABLE], "2", "one log with the samples");
     starts(&["why", LOG, "--method", "improved"], "2", "--method applies to strace logs alone");
-    starts(&["why", TABLE], "4", "samples alone do not describe tasks");
-    starts(&["why", "Cargo.toml"], "4", "Cargo.toml");
+    starts(&["why", TABLE], "3", "samples alone do not describe tasks");
+    starts(&["why", "Cargo.toml"], "3", "Cargo.toml");
     starts(&["why", "no-such-file"], "7", "no-such-file");
     // a profile is checked even if there is no strace log
     starts(&["why", LOG, "--profile", "no-such.json"], "7", "no-such.json");
@@ -108,10 +109,10 @@ fn bad_arguments_and_inputs_end_with_their_codes() {
     let folder = tempfile::tempdir().unwrap();
     let binary = folder.path().join("sa20");
     std::fs::write(&binary, b"\x96\xd5\x75\x21\0\0").unwrap();
-    starts(&["why", LOG, binary.to_str().unwrap()], "4", "sadf -j");
+    starts(&["why", LOG, binary.to_str().unwrap()], "3", "sadf -j");
     let empty = folder.path().join("empty");
     std::fs::create_dir(&empty).unwrap();
-    starts(&["why", empty.to_str().unwrap()], "4", "nothing to explain");
+    starts(&["why", empty.to_str().unwrap()], "3", "nothing to explain");
 }
 
 /// The folder of labelled runs.
@@ -301,7 +302,7 @@ fn system_calls_tell_which_node_is_at_fault() {
         "{healthy}"
     );
     let named = format!("slow={}", folder.join("c_slowdisk_n3/n3.c.strace.gz").display());
-    let text = unwrapped(&shown(&["why", LOG, &named]));
+    let text = unwrapped(&shown(&["why", LOG, &named, "--verbose"]));
     assert!(text.starts_with("exit 0") && text.contains("strace logs were not read"), "{text}");
     assert!(text.contains("--profile usual.json"), "{text}");
 }
@@ -436,7 +437,7 @@ fn unrecognised_files_are_reported() {
     // alone it is an error; with a log, or in a folder, it is left out with a warning
     let alone = shown(&["why", &garbage]);
     assert!(alone.starts_with("exit 3") && alone.contains("garbage"), "{alone}");
-    let beside = unwrapped(&shown(&["why", LOG, &garbage]));
+    let beside = unwrapped(&shown(&["why", LOG, &garbage, "--verbose"]));
     assert!(beside.starts_with("exit 0") && beside.contains("skipped (unrecognised files"), "{beside}");
     let text = unwrapped(&shown(&["why", folder.path().to_str().unwrap()]));
     assert!(text.starts_with("exit 0") && text.contains("2 reports on 1 task attempts"), "{text}");

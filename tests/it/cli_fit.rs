@@ -15,7 +15,7 @@ const SPECULATION: &str = "tests/data/trace/speculation.spark.gz";
 
 #[test]
 fn help_of_fit() {
-    assert_shown!(shown(&["fit", "--help"]));
+    assert_shown!(shown(&["tool", "fit", "--help"]));
 }
 
 #[test]
@@ -23,8 +23,8 @@ fn fits_and_estimates_at_another_size() {
     let folder = tempfile::tempdir().unwrap();
     let plan = folder.path().join("plan.toml");
     let plan = plan.to_str().unwrap();
-    assert_shown!(shown(&["fit", SMALL, LARGER, "-o", plan]));
-    assert!(shown(&["fit", SMALL, "-o", plan]).starts_with("exit 7"));
+    assert_shown!(shown(&["tool", "fit", SMALL, LARGER, "-o", plan]));
+    assert!(shown(&["tool", "fit", SMALL, "-o", plan]).starts_with("exit 7"));
     let output = tool(&["estimate", plan, "--input-size", "128M", "--executors", "4", "--json"]).output().unwrap();
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((json["kind"].as_str(), json["input_mb"].as_f64()), (Some("estimate_stages"), Some(128.0)));
@@ -49,7 +49,7 @@ fn logs_are_estimated_in_one_command() {
     let plan = folder.path().join("plan.toml").to_str().unwrap().to_owned();
     let hadoop = ["tests/data/trace/plain-unions.jhist", "tests/data/trace/count_conf.xml"];
     for logs in [&[SMALL, LARGER][..], &[SMALL], &hadoop] {
-        assert!(shown(&[&["fit", "--force", "-o", &plan], logs].concat()).starts_with("exit 0"));
+        assert!(shown(&[&["tool", "fit", "--force", "-o", &plan], logs].concat()).starts_with("exit 0"));
         let more = ["--input-size", "3x", "--seed", "3", "--reps", "300", "--csv"];
         let numbers = |args: &[&str]| {
             let text = data(&[&["estimate"], args, &more].concat());
@@ -69,7 +69,7 @@ fn inputs_that_cannot_be_estimated_are_refused() {
         (&[job, SMALL][..], "2 files, but the first is not a log"),
         (&[job, "--job", "nightly"], "--job applies only to logs"),
         (&[job, "--app", "app-1"], "--app applies only to logs"),
-        (&["--log-input-size", "1GB"], "--log-input-size applies only to logs"),
+        (&["--demo", "--log-input-size", "1GB"], "--log-input-size applies only to logs"),
         (&[SMALL, "--log-input-size", "1GB", "--log-input-size", "2GB"], "2 input sizes for 1"),
         (&[job, "--map-slots", "8,16"], "digits may be grouped by `_`, as in 10_000"),
     ] {
@@ -98,7 +98,7 @@ fn a_run_that_failed_is_used_as_far_as_it_went() {
     let log = folder.path().join("failed.log");
     std::fs::write(&log, failed).unwrap();
     let log = log.to_str().unwrap();
-    let output = tool(&["fit", log, SMALL, "--json", "--quiet"]).output().unwrap();
+    let output = tool(&["tool", "fit", log, SMALL, "--json", "--quiet"]).output().unwrap();
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let (part, whole) = (&found["runs"][0], &found["runs"][1]);
     assert!(part["job_s"].is_null() && part["model_s"].is_null() && whole["model_s"].is_f64(), "{}", found["runs"]);
@@ -108,20 +108,20 @@ fn a_run_that_failed_is_used_as_far_as_it_went() {
     assert!(notes.contains("failed or has not ended; 2 of 3 stages"), "{notes}");
     // a run of another folder's table has the same stages by position, and its size by what it read
     assert!(notes.contains("its input is assumed to be 64.00 MB, by what these stages have read"), "{notes}");
-    let alone = shown(&["fit", log, "--quiet"]);
+    let alone = shown(&["tool", "fit", log, "--quiet"]);
     assert!(alone.starts_with("exit 3") && alone.contains("a job failed or did not finish, and no other"), "{alone}");
     // without its end, the same stages are known
     let cut = std::fs::read_to_string(log).unwrap();
     let open: Vec<&str> = cut.lines().filter(|line| !line.contains("JobFailed")).collect();
     std::fs::write(log, open.join("\n")).unwrap();
-    let output = tool(&["fit", log, SMALL, "--json", "--quiet"]).output().unwrap();
+    let output = tool(&["tool", "fit", log, SMALL, "--json", "--quiet"]).output().unwrap();
     let again: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(again["stages"], found["stages"]);
     // a run without a stage that succeeded is left out, with a note
     let early: Vec<&str> =
         cut.lines().filter(|line| !line.contains("StageCompleted") && !line.contains("JobEnd")).collect();
     std::fs::write(log, early.join("\n")).unwrap();
-    let output = tool(&["fit", log, SMALL, "--json", "--quiet"]).output().unwrap();
+    let output = tool(&["tool", "fit", log, SMALL, "--json", "--quiet"]).output().unwrap();
     let without: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(without["runs"].as_array().unwrap().len(), 1);
     assert!(without["notes"].to_string().contains("no stage succeeded: left out"), "{}", without["notes"]);
@@ -129,7 +129,7 @@ fn a_run_that_failed_is_used_as_far_as_it_went() {
 
 #[test]
 fn the_library_estimates_a_plan_of_stages_as_the_tool_does() {
-    let text = data(&["fit", SMALL, "-o", "-"]);
+    let text = data(&["tool", "fit", SMALL, "-o", "-"]);
     let folder = tempfile::tempdir().unwrap();
     let plan = folder.path().join("plan.toml");
     std::fs::write(&plan, &text).unwrap();
@@ -150,17 +150,17 @@ fn the_library_estimates_a_plan_of_stages_as_the_tool_does() {
 
 #[test]
 fn invalid_logs_sizes_and_plans_have_their_exit_codes() {
-    let one = shown(&["fit", "tests/data/trace/alibaba-2017.csv"]);
+    let one = shown(&["tool", "fit", "tests/data/trace/alibaba-2017.csv"]);
     assert!(one.starts_with("exit 3"), "{one}");
-    let other = shown(&["fit", SMALL, SPECULATION, "--input-size", "32M", "--input-size", "1G"]);
+    let other = shown(&["tool", "fit", SMALL, SPECULATION, "--input-size", "32M", "--input-size", "1G"]);
     assert!(other.starts_with("exit 3") && other.contains("these are not runs of"), "{other}");
-    let sizes = shown(&["fit", SMALL, LARGER, "--input-size", "1G"]);
+    let sizes = shown(&["tool", "fit", SMALL, LARGER, "--input-size", "1G"]);
     assert!(sizes.starts_with("exit 2"), "{sizes}");
-    let twice = shown(&["fit", SMALL, SMALL]);
+    let twice = shown(&["tool", "fit", SMALL, SMALL]);
     assert!(twice.starts_with("exit 2") && twice.contains("are logs of the same run"), "{twice}");
     let folder = tempfile::tempdir().unwrap();
     let plan = folder.path().join("plan.toml");
-    let text = String::from_utf8(tool(&["fit", SMALL, "-o", "-"]).output().unwrap().stdout).unwrap();
+    let text = String::from_utf8(tool(&["tool", "fit", SMALL, "-o", "-"]).output().unwrap().stdout).unwrap();
     std::fs::write(&plan, text.replace("executors = 2", "executors = 0")).unwrap();
     let plan = plan.to_str().unwrap();
     let wrong = shown(&["estimate", plan]);
@@ -182,11 +182,11 @@ fn a_job_plan_from_a_history_and_its_settings() {
     let folder = tempfile::tempdir().unwrap();
     let plan = folder.path().join("job.toml");
     let path = plan.to_str().unwrap();
-    assert_shown!(shown(&["fit", HISTORY, SETTINGS, "-o", path]));
+    assert_shown!(shown(&["tool", "fit", HISTORY, SETTINGS, "-o", path]));
     assert_shown!(std::fs::read_to_string(&plan).unwrap());
     let text = shown(&["estimate", path, "--reps", "500", "--csv"]);
     assert!(text.starts_with("exit 0"), "{text}");
-    let output = tool(&["fit", "tests/data/trace/small.rumen.json", "--json"]).output().unwrap();
+    let output = tool(&["tool", "fit", "tests/data/trace/small.rumen.json", "--json"]).output().unwrap();
     let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((json["kind"].as_str(), json["plan"]["profile"]["maps"].as_u64()), (Some("fit_job"), Some(2)));
 }
@@ -197,13 +197,17 @@ fn inputs_that_cannot_be_combined_are_refused() {
         let text = shown(args);
         assert!(text.starts_with(exit) && text.contains(said), "{args:?}: {text}");
     };
-    wrong(&["fit", SETTINGS], "exit 2", "configuration without a log");
-    wrong(&["fit", HISTORY, HISTORY], "exit 2", "logs of the same run");
-    wrong(&["fit", SMALL, SETTINGS], "exit 2", "apply only to MapReduce logs");
-    wrong(&["fit", SMALL, "--job", "job_1"], "exit 2", "apply only to MapReduce logs");
-    wrong(&["fit", HISTORY, SETTINGS, SETTINGS], "exit 2", "2 configurations");
-    wrong(&["fit", HISTORY, "--job", "job_9_9"], "exit 3", "no job `job_9_9`");
-    wrong(&["fit", HISTORY, "models/textbook/mm1k.xml"], "exit 3", "is a net, which `tailspn fit` does not accept");
+    wrong(&["tool", "fit", SETTINGS], "exit 2", "configuration without a log");
+    wrong(&["tool", "fit", HISTORY, HISTORY], "exit 2", "logs of the same run");
+    wrong(&["tool", "fit", SMALL, SETTINGS], "exit 2", "apply only to MapReduce logs");
+    wrong(&["tool", "fit", SMALL, "--job", "job_1"], "exit 2", "apply only to MapReduce logs");
+    wrong(&["tool", "fit", HISTORY, SETTINGS, SETTINGS], "exit 2", "2 configurations");
+    wrong(&["tool", "fit", HISTORY, "--job", "job_9_9"], "exit 3", "no job `job_9_9`");
+    wrong(
+        &["tool", "fit", HISTORY, "models/textbook/mm1k.xml"],
+        "exit 3",
+        "is a net, which `tailspn tool fit` does not accept",
+    );
 }
 
 /// Two stages on two slots: 3 tasks of 1 s, then 2 of 0.5 s on average.

@@ -38,11 +38,11 @@ fn a_late_end_has_its_exact_probability() {
 /// At a moderate probability, splitting after 100 replications agrees with many replications.
 #[test]
 fn a_job_with_stragglers_agrees_with_many_replications() {
-    let plain = estimate(STRAGGLERS, &["--reps", "20000", "--deadline", "85"]);
+    let plain = estimate(STRAGGLERS, &["--reps", "20000", "--deadline", "85s"]);
     let missed = 1.0 - plain["deadline"]["simulated"]["value"].as_f64().unwrap();
     assert!(plain["deadline"]["late"].is_null() && (0.04..0.06).contains(&missed), "{}", plain["deadline"]);
     let few = |threads| {
-        estimate(STRAGGLERS, &["--reps", "100", "--deadline", "85", "--threads", threads, "--late-effort", "500"])
+        estimate(STRAGGLERS, &["--reps", "100", "--deadline", "85s", "--threads", threads, "--late-effort", "500"])
     };
     let found = few("2");
     let late = &found["deadline"]["late"];
@@ -53,17 +53,17 @@ fn a_job_with_stragglers_agrees_with_many_replications() {
 #[test]
 fn splitting_runs_only_where_it_helps() {
     // only on request
-    let plain = estimate(STRAGGLERS, &["--reps", "100", "--deadline", "85"]);
+    let plain = estimate(STRAGGLERS, &["--reps", "100", "--deadline", "85s"]);
     assert!(plain["deadline"]["late"].is_null() && plain["deadline"]["no_late"].is_null(), "{}", plain["deadline"]);
     // the time is known exactly
-    let exact = estimate("[model]\nslots = false\n", &["--deadline", "300", "--late-effort", "500"]);
+    let exact = estimate("[model]\nslots = false\n", &["--deadline", "300s", "--late-effort", "500"]);
     assert!(exact["deadline"]["exact"].is_object() && exact["deadline"]["late"].is_null(), "{}", exact["deadline"]);
     // many replications are late
-    let early = estimate(STRAGGLERS, &["--reps", "200", "--deadline", "1", "--late-effort", "500"]);
+    let early = estimate(STRAGGLERS, &["--reps", "200", "--deadline", "1s", "--late-effort", "500"]);
     assert!(early["deadline"]["late"].is_null(), "{}", early["deadline"]);
     // whole runs differ
     let runs = format!("{STRAGGLERS}[run]\nsigma = 0.1\ndegrees_of_freedom = 4\nruns = 5\n");
-    let differ = estimate(&runs, &["--reps", "200", "--deadline", "5000", "--late-effort", "500"]);
+    let differ = estimate(&runs, &["--reps", "200", "--deadline", "5000s", "--late-effort", "500"]);
     let why = differ["deadline"]["no_late"].as_str().unwrap();
     assert!(why.contains("spread between whole runs"), "{why}");
 }

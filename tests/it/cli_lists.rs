@@ -78,7 +78,7 @@ fn two_lists_are_crossed() {
 #[test]
 fn a_row_is_the_answer_for_one_value() {
     let [one, list] = ["--workers=8", "--workers=4,8"].map(|workers| {
-        json(&["estimate", workers, "--reps=200", "--seed=3", "--json", "--deadline=3m", "--threads=2"])
+        json(&["estimate", "--demo", workers, "--reps=200", "--seed=3", "--json", "--deadline=3m", "--threads=2"])
     });
     let row = &list["rows"][1];
     let p50 = &one["job_time"]["quantiles"].as_array().unwrap()[0]["value"];

@@ -126,7 +126,7 @@ fn no_solution_and_an_undecided_search_have_their_exit_code() {
     let folder = Folder::new(&[("job.toml", &certain()), ("plan.toml", ONE)]);
     let plan = folder.at("plan.toml");
     assert!(data(&["study", &plan]).contains("reduce = 4, cost 5"));
-    let none = shown(&["study", &plan, "--deadline=20"]);
+    let none = shown(&["study", &plan, "--deadline=20s"]);
     assert!(none.starts_with("exit 8") && none.contains("No configuration meets the deadline"), "{none}");
     // exponential delays, and a deadline at the very quantile
     let chain = "[phases]\nmaps = 1\nreduces = 1\nmeans_s = [0, 0, 0, 0, 0, 0, 0, 0, 9]\n";
@@ -168,7 +168,7 @@ fn logs_and_a_price_give_the_cheapest_size() {
     assert_shown!(shown(&[&["study"][..], &LOGS, &price].concat()));
     let folder = tempfile::tempdir().unwrap();
     let plan = folder.path().join("plan.toml").to_str().unwrap().to_owned();
-    assert!(shown(&[&["fit"][..], &LOGS, &["-o", &plan]].concat()).starts_with("exit 0"));
+    assert!(shown(&[&["tool", "fit"][..], &LOGS, &["-o", &plan]].concat()).starts_with("exit 0"));
     let of_logs = json(&[&["study"][..], &LOGS, &price, &["--json"]].concat());
     let of_plan = json(&[&["study", &plan][..], &price, &["--json"]].concat());
     assert_eq!(of_logs["rows"], of_plan["rows"]);

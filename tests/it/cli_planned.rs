@@ -159,7 +159,7 @@ fn the_probability_to_meet_the_deadline_is_the_closed_form() {
     let other = json(&["estimate", &job, "--deadline", "10s", "--method", "exact", "--json"]);
     assert!((number(&other["deadline"]["exact"]["value"]) - (1.0 - (-1.0_f64).exp())).abs() < 1e-9, "{other}");
     assert!(other["deadline"].get("simulated").is_none());
-    let text = shown(&["estimate", &job, "--method", "exact"]);
+    let text = shown(&["estimate", &job, "--method", "exact", "--verbose"]);
     assert!(text.replace('\n', " ").contains("The probability of finishing within 20 s is 86.466%."), "{text}");
     let csv = shown(&["estimate", &job, "--method", "exact", "--csv"]);
     assert!(csv.contains("done_by_deadline_analytic,20,,0.8646647"), "{csv}");
@@ -188,8 +188,8 @@ fn stages_policies_and_sweeps_have_the_probability_too() {
     let stages = folder.at("stages.toml");
     let found = json(&["estimate", &stages, "--deadline", "1000s", "--reps", "100", "--json"]);
     assert_eq!(found["deadline"]["simulated"]["value"], 1.0);
-    let text = shown(&["estimate", &stages, "--deadline", "5", "--reps", "100"]);
-    assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains("finishing within 5 s"), "{text}");
+    let text = shown(&["estimate", &stages, "--deadline", "5s", "--reps", "100"]);
+    assert!(text.split_whitespace().collect::<Vec<_>>().join(" ").contains("meets the deadline of 5 s"), "{text}");
     let sweep =
         "[sweep]\nbase = \"job.toml\"\nreplications = 4000\n[[axis]]\nkey = \"job.deadline_s\"\nvalues = [10, 30]\n";
     std::fs::write(folder.at("sweep.toml"), sweep).unwrap();
@@ -255,12 +255,6 @@ fn the_cheapest_plan_is_done_in_time_with_the_probability_that_was_asked_for() {
     });
     assert_eq!(same[0], same[1]);
     assert!(same[0].contains(",in_time,in_time_low,in_time_high,"), "{}", same[0]);
-    // a sweep runs the same plan
-    let sweep = json(&["study", &file, "--json"]);
-    assert_eq!(sweep["points"].as_array().unwrap().len(), 4);
-    assert_eq!(sweep["points"][1]["replications"], 500.0);
-    std::fs::write(&file, plan.replace("values = [4.0, 8.0, 12.0]", "from = 4\nto = 7")).unwrap();
-    assert_eq!(json(&["study", &file, "--json"])["points"].as_array().unwrap().len(), 5);
     let both = shown(&["study", &file, "--probability", "90%", "--measure", "p90"]);
     assert!(both.starts_with("exit 2"), "{both}");
 }

@@ -31,6 +31,7 @@ impl Results {
         folder.write("each.toml", &format!("{}{axes}{other}", sweep("each")));
         let (at, net) = (|name: &str| folder.at(name), "models/textbook/forkjoin_retry.xml");
         data(&[
+            "tool",
             "fit",
             "tests/data/trace/sort-32mb.spark.gz",
             "tests/data/trace/sort-64mb.spark.gz",
@@ -108,15 +109,15 @@ impl Results {
         self.write("hours.toml", &hours);
         self.write("hours.json", &data(&["study", &self.at("hours.toml"), "--json", "--quiet"]));
         // no point meets it: exit code 8
-        let none = ["study", &self.at("deadline.toml"), "--deadline=5", "--json", "--quiet"];
+        let none = ["study", &self.at("deadline.toml"), "--deadline=5s", "--json", "--quiet"];
         self.write("none.json", &String::from_utf8(tool(&none).output().unwrap().stdout).unwrap());
     }
 
     fn add_fits(&self) {
         let [small, larger] = ["32", "64"].map(|size| format!("tests/data/trace/sort-{size}mb.spark.gz"));
-        self.write("fit.json", &data(&["fit", &small, &larger, "--json", "--quiet"]));
+        self.write("fit.json", &data(&["tool", "fit", &small, &larger, "--json", "--quiet"]));
         let history = ["tests/data/trace/plain-unions.jhist", "tests/data/trace/count_conf.xml"];
-        self.write("fit-job.json", &data(&["fit", history[0], history[1], "--json", "--quiet"]));
+        self.write("fit-job.json", &data(&["tool", "fit", history[0], history[1], "--json", "--quiet"]));
     }
 
     fn at(&self, name: &str) -> String {
@@ -455,7 +456,7 @@ fn an_optimisation_becomes_a_page() {
         let said = page.matches(verdict).count();
         assert!(all == 0 || said >= all + 2, "{verdict}: {said} of {all}");
     }
-    let (none, found) = page_of(&["study", &at("plan.toml"), "--deadline=5"]);
+    let (none, found) = page_of(&["study", &at("plan.toml"), "--deadline=5s"]);
     assert_eq!(found["answer"]["found"], "none");
     assert!(none.contains("No configuration meets the deadline. The most expensive configuration fails: "));
     // at the very quantile nothing can be shown
@@ -482,7 +483,7 @@ fn json_number(args: &[&str], pointer: &str) -> f64 {
 #[test]
 fn a_fit_becomes_a_page() {
     let logs = ["tests/data/trace/sort-32mb.spark.gz", "tests/data/trace/sort-64mb.spark.gz"];
-    let (page, found) = page_of(&["fit", logs[0], logs[1]]);
+    let (page, found) = page_of(&["tool", "fit", logs[0], logs[1]]);
     let escaped = |text: &Value| text.as_str().unwrap().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     for (list, key) in [("stages", "name"), ("runs", "log")] {
         for row in found[list].as_array().unwrap() {
@@ -493,7 +494,8 @@ fn a_fit_becomes_a_page() {
     // a note stands next to its subject
     let told = |note: &Value, page: &str| escaped(note).splitn(2, ": ").all(|part| page.contains(part));
     assert!(found["notes"].as_array().unwrap().iter().all(|note| told(note, &page)), "{found}");
-    let (page, found) = page_of(&["fit", "tests/data/trace/plain-unions.jhist", "tests/data/trace/count_conf.xml"]);
+    let (page, found) =
+        page_of(&["tool", "fit", "tests/data/trace/plain-unions.jhist", "tests/data/trace/count_conf.xml"]);
     let values = found["values"].as_array().unwrap();
     assert!(
         values.iter().all(|row| page.contains(row["key"].as_str().unwrap()) && page.contains(&escaped(&row["from"])))

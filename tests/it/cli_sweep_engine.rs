@@ -242,7 +242,7 @@ fn a_write_that_fails_is_told_and_the_sweep_goes_on_later() {
     let tool = tool(&[]).get_program().to_owned();
     for resume in ["", "--resume"] {
         // blocks of 512 bytes: the identity of the sweep fits, and a part of a few points
-        let script = format!("trap '' XFSZ; ulimit -f 16; exec \"$0\" sweep \"$1\" -o \"$2\" {resume}");
+        let script = format!("trap '' XFSZ; ulimit -f 16; exec \"$0\" study \"$1\" -o \"$2\" {resume}");
         let output = Command::new("sh").args(["-c", &script]).arg(&tool).args([&plan, &cut]).output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(7), "{told}");

@@ -265,7 +265,7 @@ fn logs_that_cannot_be_judged_are_refused() {
                 "--profile",
                 "usual.json",
             ],
-            4,
+            3,
             "is not a strace log",
         ),
         (
@@ -281,7 +281,7 @@ fn logs_that_cannot_be_judged_are_refused() {
                 "--profile",
                 "usual.json",
             ],
-            4,
+            3,
             "is empty",
         ),
         (
@@ -297,7 +297,7 @@ fn logs_that_cannot_be_judged_are_refused() {
                 "--profile",
                 "usual.json",
             ],
-            4,
+            3,
             "no strace log in",
         ),
         (

@@ -24,7 +24,7 @@ fn shows_stages_and_attempts_of_each_kind_of_log() {
 
 #[test]
 fn takes_expected_times_from_another_run() {
-    let text = shown(&["why", SPARK, "--usual", SPARK]).split_whitespace().collect::<Vec<_>>().join(" ");
+    let text = shown(&["why", SPARK, "--usual", SPARK, "--verbose"]).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("Expected times: median of the task in other runs"), "{text}");
     // the copied task takes what it took, but its original took 8.1 s instead of 4
     assert!(text.contains("1 longer than 1.2 times the expected"), "{text}");
@@ -142,10 +142,10 @@ fn refuses_files_that_are_not_logs() {
 
 #[test]
 fn reads_standard_input() {
-    let mut child = tool(&["why", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = tool(&["why", "-", "--verbose"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(&std::fs::read(SPECULATION).unwrap()).unwrap();
     let output = child.wait_with_output().unwrap();
     let named = |text: &str, name: &str| unwrapped(text).replace(name, "LOG");
     let piped = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(named(&piped, "standard input"), named(&data(&["why", SPECULATION]), SPECULATION));
+    assert_eq!(named(&piped, "standard input"), named(&data(&["why", SPECULATION, "--verbose"]), SPECULATION));
 }

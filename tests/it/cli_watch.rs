@@ -225,8 +225,8 @@ fn refuses_what_it_cannot_use() {
         (&["watch", "missing.tsv"], 7),
         (&["watch", "-", "--model", "missing.toml"], 7),
         (&["watch", "-", "--model", "Cargo.toml"], 3),
-        (&["watch", "--learn", "Cargo.toml"], 4),
-        (&["watch", "--learn", "tests/data/trace/small.spark"], 4),
+        (&["watch", "--learn", "Cargo.toml"], 3),
+        (&["watch", "--learn", "tests/data/trace/small.spark"], 3),
     ] {
         let output = tool(args).stdin(Stdio::null()).output().unwrap();
         assert_eq!(output.status.code(), Some(exit), "{args:?}: {}", show(&output));

@@ -62,7 +62,7 @@ fn a_missing_closed_form_is_reported_in_every_format() {
     std::fs::write(&path, "[model]\nslots = true\n").unwrap();
     let args = ["estimate", path.to_str().unwrap(), "--reps=200"];
     let with = |more: &[&str]| data(&[&args[..], more].concat());
-    for text in [with(&[]), with(&["--markdown"]), page(&with(&["--json", "--quiet"]))].map(|text| words(&text)) {
+    for text in [with(&["-v"]), with(&["--markdown"]), page(&with(&["--json", "--quiet"]))].map(|text| words(&text)) {
         assert!(text.contains("There is no closed form"), "{text}");
     }
 }
@@ -83,8 +83,11 @@ fn intervals_hold_their_values(csv: &str) {
 /// The log lacks the times of tasks that a copy finished, so without successful copies the job takes at least so long. All forms say so.
 #[test]
 fn job_times_without_the_copies_of_a_log_are_lower_bounds() {
-    let with =
-        |more: &[&str]| data(&[&["whatif", "tests/data/trace/speculation.spark.gz", "--reps", "40"], more].concat());
+    let with = |more: &[&str]| {
+        data(
+            &[&["whatif", "tests/data/trace/speculation.spark.gz", "--reps", "40", "--policies", "all"], more].concat(),
+        )
+    };
     let json = with(&["--json", "--quiet"]);
     let value: serde_json::Value = serde_json::from_str(&json).unwrap();
     let policies = value["policies"].as_array().unwrap();
@@ -108,7 +111,7 @@ fn job_times_without_the_copies_of_a_log_are_lower_bounds() {
     }
     let csv = with(&["--csv", "--quiet"]);
     assert!(csv.contains("job_time,none,s,57.866,57.866,,"), "{csv}");
-    for text in [with(&[]), with(&["--markdown"]), page(&json)].map(|form| words(&form)) {
+    for text in [with(&["-v"]), with(&["--markdown"]), page(&json)].map(|form| words(&form)) {
         assert!(text.contains("the replay without copies takes ≥ 57.866 s"), "{text}");
         assert!(text.matches("≥ 57.866").count() > bounded.len(), "{text}");
     }
@@ -126,8 +129,8 @@ fn every_kind_has_every_form() {
     let axis = "[[axis]]\nkey = \"job.reduces\"\nvalues = [20, 80]\n";
     std::fs::write(at("sweep.toml"), format!("[sweep]\nreplications = 20\n{axis}")).unwrap();
     let (net, log) = ("models/textbook/mm1k.xml", "tests/data/trace/sort-32mb.spark.gz");
-    data(&["fit", log, "-o", &at("stages.toml")]);
-    let results: [&[&str]; 28] = [
+    data(&["tool", "fit", log, "-o", &at("stages.toml")]);
+    let results: [&[&str]; 29] = [
         &["net", "check", net],
         &["tool", "devices"],
         &["net", "simulate", net, "--horizon=5", "--reps=50", "--tokens", "--method=simulate"],
@@ -150,8 +153,9 @@ fn every_kind_has_every_form() {
         &["estimate", &at("app.inprogress")],
         &["why", log],
         &["why", log, "tests/data/trace/sort-64mb.spark.gz"],
-        &["fit", log],
-        &["fit", "tests/data/trace/plain-unions.jhist", "tests/data/trace/count_conf.xml"],
+        &["why", log, "tests/data/trace/sort-64mb.spark.gz", "tests/data/trace/speculation.spark.gz"],
+        &["tool", "fit", log],
+        &["tool", "fit", "tests/data/trace/plain-unions.jhist", "tests/data/trace/count_conf.xml"],
         &["watch", "--learn", &at("history.tsv")],
         &["why", &run_of("slow"), "--method=improved", "--profile", &run_of("usual.json")],
         &["tool", "bench", "--seconds=20ms"],

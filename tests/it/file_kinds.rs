@@ -21,9 +21,9 @@ fn files_of_each_kind_are_recognised() {
 /// The message states the kind of the file.
 #[test]
 fn a_command_says_what_a_file_of_another_kind_is() {
-    let samples = unbroken(&shown(&["fit", "tests/data/diagnose/job/worker3.mpstat.txt"]));
+    let samples = unbroken(&shown(&["tool", "fit", "tests/data/diagnose/job/worker3.mpstat.txt"]));
     assert!(
-        samples.starts_with("exit 3") && samples.contains("is samples of sysstat, which `tailspn fit`"),
+        samples.starts_with("exit 3") && samples.contains("is samples of sysstat, which `tailspn tool fit`"),
         "{samples}"
     );
     let log = unbroken(&shown(&["net", "simulate", "tests/data/trace/sort-32mb.spark.gz"]));

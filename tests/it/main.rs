@@ -132,7 +132,11 @@ mod task_draws;
 mod trace;
 mod trace_small;
 mod trace_sources;
+#[cfg(feature = "cli")]
+mod transcripts;
 mod two_ways;
 mod untimed;
 #[cfg(feature = "cli")]
 mod whatif;
+#[cfg(feature = "cli")]
+mod wrong_inputs;

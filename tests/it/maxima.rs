@@ -83,7 +83,7 @@ fn ask(command: &[&str], plan: &str, deadline_s: &str, replications: u32) -> Val
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("plan.toml");
     std::fs::write(&file, plan).unwrap();
-    let (deadline, replications) = (format!("--deadline={deadline_s}"), format!("--reps={replications}"));
+    let (deadline, replications) = (format!("--deadline={deadline_s}s"), format!("--reps={replications}"));
     let mut words = vec![command[0], file.to_str().unwrap(), "--json", "--quiet", "--seed=48", LEVEL];
     words.extend(&command[1..]);
     words.extend([deadline.as_str(), replications.as_str()]);

@@ -230,14 +230,14 @@ fn a_result_of_each_kind_fits_until_it_is_damaged() {
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (small, larger) = ("tests/data/trace/sort-32mb.spark.gz", "tests/data/trace/sort-64mb.spark.gz");
     let (net, queue) = ("models/textbook/forkjoin_retry.xml", "models/textbook/mm1k.xml");
-    data(&["fit", small, "-o", &at("stages.toml"), "--quiet"]);
+    data(&["tool", "fit", small, "-o", &at("stages.toml"), "--quiet"]);
     let study = "[sweep]\nreplications = 50\n[[axis]]\nkey = \"job.reduces\"\nvalues = [20, 40]\n";
     std::fs::write(at("sweep.toml"), study).unwrap();
     std::fs::write(at("optimize.toml"), format!("[optimize]\ndeadline_s = 1000\n{study}")).unwrap();
     let cut = crate::remaining::Log::read(std::path::Path::new(larger)).cut(0.6).text;
     std::fs::write(at("app.inprogress"), cut).unwrap();
     std::fs::write(at("reports.tsv"), crate::cli_watch::reports(30)).unwrap();
-    let commands: [&[&str]; 26] = [
+    let commands: [&[&str]; 27] = [
         &["estimate", "models/mapreduce/all-at-once.toml", "--reps=100"],
         &["estimate", &at("stages.toml"), "--reps=50"],
         &["estimate", &at("stages.toml"), "--executors=1,2", "--deadline=1h", "--price=1USD/core-hour"],
@@ -258,11 +258,12 @@ fn a_result_of_each_kind_fits_until_it_is_damaged() {
         &["whatif", small, "--reps=3"],
         &["tool", "detectors"],
         &["tool", "detectors", "--on", "tests/data/trace/speculation.spark.gz"],
-        &["fit", "tests/data/trace/plain-unions.jhist", "tests/data/trace/count_conf.xml"],
+        &["why", small, larger, "tests/data/trace/speculation.spark.gz"],
+        &["tool", "fit", "tests/data/trace/plain-unions.jhist", "tests/data/trace/count_conf.xml"],
         &["estimate", &at("app.inprogress"), &at("stages.toml"), "--reps=50"],
         &["why", "tests/data/diagnose/job"],
         &["why", small, larger],
-        &["fit", small, larger],
+        &["tool", "fit", small, larger],
         &["watch", "--learn", &at("reports.tsv")],
     ];
     let mut texts: Vec<String> = commands.iter().map(|args| data(&[*args, &["--json", "--quiet"]].concat())).collect();

@@ -297,7 +297,7 @@ fn standard_input_is_read_as_a_stream() {
     );
     let archive = zip(&[("app-1", SPARK.as_bytes())], Stored::Deflated);
     let (code, text) = stderr(tailspn(&["why", "-"]).write_stdin(archive));
-    assert_eq!(code, 4);
+    assert_eq!(code, 3);
     assert!(
         text.contains("`standard input` is a zip archive") && text.contains("save the zip archive as a file"),
         "{text}"
@@ -309,23 +309,27 @@ fn standard_input_is_read_as_a_stream() {
 fn commands_take_applications_of_folders_and_archives() {
     let folder = server_folder();
     let path = folder.path().to_str().unwrap();
-    for command in ["why", "whatif"] {
+    for command in ["whatif"] {
         let (code, text) = stderr(&mut tailspn(&[command, path]));
-        assert!(code == 4 && text.contains("holds 3 logs") && text.contains("--app ID"), "{command}: {text}");
+        assert!(code == 3 && text.contains("holds 3 logs") && text.contains("--app ID"), "{command}: {text}");
         let (code, text) = stderr(&mut tailspn(&[command, path, "--app", "app-4"]));
-        assert!(code == 4 && text.contains("does not contain the application `app-4`"), "{command}: {text}");
+        assert!(code == 3 && text.contains("does not contain the application `app-4`"), "{command}: {text}");
     }
+    // `why` has a row for each
+    let list = tailspn(&["why", path, "--json"]).output().unwrap();
+    let list: serde_json::Value = serde_json::from_slice(&list.stdout).unwrap();
+    assert_eq!((&list["kind"], list["rows"].as_array().unwrap().len()), (&"why_list".into(), 3));
     tailspn(&["why", path, "--app", "app-2"]).assert().success();
     // the reader takes the log; that the small log has no data is what `fit` says of it
-    let (_, of_one) = stderr(&mut tailspn(&["fit", path, "--app", "app-2"]));
-    let (_, of_file) = stderr(&mut tailspn(&["fit", &format!("{path}/app-2.gz")]));
+    let (_, of_one) = stderr(&mut tailspn(&["tool", "fit", path, "--app", "app-2"]));
+    let (_, of_file) = stderr(&mut tailspn(&["tool", "fit", &format!("{path}/app-2.gz")]));
     assert_eq!(of_one, of_file);
     let all = tailspn(&["why", path, "--against", path, "--json"]).output().unwrap();
     let report: serde_json::Value = serde_json::from_slice(&all.stdout).unwrap();
     assert_eq!(report["sides"][0]["files"].as_array().unwrap().len(), 3);
     let kept = server_zip(Stored::Deflated);
     let zipped = kept.1.to_str().unwrap();
-    for command in [&["net", "simulate"][..], &["net", "check"], &["study"]] {
+    for command in [&["net", "simulate"][..], &["net", "check"]] {
         let (_, text) = stderr(&mut tailspn(&[command, &[path]].concat()));
         let (_, of_zip) = stderr(&mut tailspn(&[command, &[zipped]].concat()));
         assert!(text.contains("a folder with a Spark event log"), "{command:?}: {text}");

@@ -35,7 +35,7 @@ fn sweeps_and_writes_csv() {
 #[test]
 fn the_same_seed_prints_the_same_json_on_any_number_of_threads() {
     let json = |threads: &str| {
-        let text = shown(&["whatif", "--reps=30", "--seed=9", "--json", threads]);
+        let text = shown(&["whatif", "--demo", "--reps=30", "--seed=9", "--json", threads]);
         assert!(text.starts_with("exit 0"), "{text}");
         text.lines().filter(|line| !line.contains("wall_s")).collect::<Vec<_>>().join("\n")
     };
@@ -99,7 +99,7 @@ fn one_job_of_several_is_replayed() {
     assert!(none.starts_with("exit 3") && none.contains("no job `job_1`"), "{none}");
     let done =
         all.applications_with_ids().find(|(id, _)| replay(&all.clone().into_application(*id)).is_ok()).unwrap().1;
-    let text = shown(&["whatif", path, "--job", &done.id, "--reps", "20"]);
+    let text = shown(&["whatif", path, "--job", &done.id, "--reps", "20", "--verbose"]);
     assert!(text.starts_with("exit 0") && text.contains("Advice: "), "{text}");
     let plan = shown(&["whatif", "--demo", "--job", "job_1"]);
     assert!(plan.starts_with("exit 2") && plan.contains("--job applies only to a log"), "{plan}");
@@ -112,5 +112,5 @@ fn on_one_host_nothing_can_change() {
     let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
     let log = files.into_iter().find(|file| tailspn::trace::is_log(file)).unwrap();
     let text = unwrapped(&shown(&["whatif", log.to_str().unwrap(), "--reps", "5"]));
-    assert!(text.contains("no policy can help: all tasks ran on one host"), "{text}");
+    assert!(text.contains("No policy can help: all tasks ran on one host"), "{text}");
 }

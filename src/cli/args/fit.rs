@@ -19,18 +19,18 @@ one plan: jobs of different sizes show which quantities grow with the data, and 
 docs/fit.md describes the models and their assumptions, docs/validation.md compares them with real runs.
 
 Examples:
-    tailspn fit app.gz -o one.toml
-    tailspn fit small.gz large.gz -o plan.toml
+    tailspn tool fit app.gz -o one.toml
+    tailspn tool fit small.gz large.gz -o plan.toml
     tailspn estimate plan.toml --input-size 10GB --executors 8
 
     # other programs that ran on the same cluster tell more about it
-    tailspn fit small.gz --alongside large.gz -o alongside.toml
+    tailspn tool fit small.gz --alongside large.gz -o alongside.toml
 
     # a MapReduce job
-    tailspn fit history.txt -o hadoop.toml
+    tailspn tool fit history.txt -o hadoop.toml
 
     # one of several applications in an archive, as JSON
-    tailspn fit logs.zip --app application_1724877841851_0016 \\
+    tailspn tool fit logs.zip --app application_1724877841851_0016 \\
         --max-attempts 1000000 --json
 ")]
 pub(crate) struct FitArgs {

@@ -171,12 +171,13 @@ mod tests {
     }
 
     /// Pages of commands without a page of the same name.
-    const PAGES: [(&str, &str); 13] = [
+    const PAGES: [(&str, &str); 14] = [
         ("net convert", "formats.md"),
         ("net simulate", "solve.md#which-method"),
         ("estimate", "planning.md"),
         ("why", "diagnose.md"),
         ("whatif", "logs.md#what-other-policies-would-have-done"),
+        ("tool fit", "fit.md"),
         ("tool profile", "syscalls.md"),
         ("tool detectors", "detection.md"),
         ("study", "sweeps.md"),
@@ -357,8 +358,8 @@ mod tests {
     fn short_help_fits_a_screen() {
         /// Lines of a page of short help.
         const MOST_LINES: usize = 40;
-        for mut command in all(&fitted(Cli::command(), COLUMNS)) {
-            let page = command.render_help().to_string();
+        for command in all(&fitted(Cli::command(), COLUMNS)) {
+            let page = command.clone().term_width(COLUMNS).render_help().to_string();
             assert!(page.lines().count() <= MOST_LINES, "{}: {page}", command.get_name());
             assert!(page.lines().all(|line| line.chars().count() <= COLUMNS), "{page}");
         }

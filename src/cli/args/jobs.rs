@@ -70,7 +70,7 @@ pub(crate) struct SpnGcArgs {
 #[command(after_long_help = "\
 Examples:
     # the default job
-    tailspn estimate
+    tailspn estimate --demo
 
     # its plan, with a comment on every key
     tailspn estimate --print-plan > job.toml
@@ -179,7 +179,7 @@ All policies use the same random numbers: the same work of each attempt and the 
 
 Examples:
     # 20 nodes with 1 to 4 active cores, three detectors
-    tailspn whatif
+    tailspn whatif --demo
 
     # its plan, with a comment on every key
     tailspn whatif --print-plan > copies.toml
@@ -198,7 +198,7 @@ Examples:
     tailspn whatif job.toml --input-size 1GB
 
     # half of the replications; `tailspn tool merge` puts the halves together
-    tailspn whatif --shard 1/2 -o half-policies.part
+    tailspn whatif --demo --shard 1/2 -o half-policies.part
 ")]
 pub(crate) struct WhatIfArgs {
     /// Plan of cluster, jobs and policies, or the log of a finished job

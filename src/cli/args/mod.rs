@@ -104,12 +104,6 @@ pub(crate) enum Command {
     /// cheapest cluster that meets it. From a plan with axes, runs every configuration, which can be resumed or split into
     /// shards. Of a net, ranks the rates by their effect.
     Study(Box<StudyArgs>),
-    /// Fit a plan to logs, to estimate the job at another size
-    ///
-    /// The plan of a Spark job has stages, tasks, warm-up, delay distributions, driver time and the spread between
-    /// whole runs. The plan of a Hadoop job comes from the history of test jobs and their `*_conf.xml`. Values that the
-    /// logs could not show are listed.
-    Fit(FitArgs),
     /// Check, convert, simulate, solve or query a Petri net
     #[command(subcommand)]
     Net(NetCommand),
@@ -194,6 +188,12 @@ pub(crate) enum ToolCommand {
     Completions(CompletionsArgs),
     /// Print a man page
     Man(ManArgs),
+    /// Fit a plan to logs, to estimate the job at another size
+    ///
+    /// The plan of a Spark job has stages, tasks, warm-up, delay distributions, driver time and the spread between
+    /// whole runs. The plan of a Hadoop job comes from the history of test jobs and their `*_conf.xml`. Values that the
+    /// logs could not show are listed.
+    Fit(FitArgs),
     /// Merge the shards of a run or a sweep
     Merge(MergeArgs),
     /// Learn the system calls of fault-free runs

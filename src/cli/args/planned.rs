@@ -103,7 +103,7 @@ pub(crate) struct PlanArgs {
     /// Number of executors (plans of stages)
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     executors: Option<u64>,
-    /// Number of tasks that an executor runs at a time (plans of stages)
+    /// Tasks that an executor runs at a time (plans of stages)
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     cores: Option<u64>,
 }
@@ -134,7 +134,7 @@ pub(crate) struct ChoiceArgs<S: Args> {
     /// stages)
     #[arg(long, value_name = "COUNTS", allow_hyphen_values = true, value_parser = counts)]
     executors: Option<Counts>,
-    /// Number of tasks that an executor runs at a time, or a list of numbers to choose from, such as 2,4,8 (only for
+    /// Tasks that an executor runs at a time, or a list of numbers to choose from, such as 2,4,8 (only for
     /// logs and plans of stages)
     #[arg(long, value_name = "COUNTS", allow_hyphen_values = true, value_parser = counts)]
     cores: Option<Counts>,

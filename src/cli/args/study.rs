@@ -58,6 +58,12 @@ Examples:
     # the cheapest cluster for a job, from logs of two runs
     tailspn study small.gz large.gz --deadline 10m --price 0.30/executor-hour
 
+    # one of several applications in an archive; a MapReduce job from its log
+    tailspn study logs.zip --app application_1724877841851_0016 \\
+        --max-attempts 1000000
+    tailspn study history.txt --job job_160000000000_0007 --deadline 1m \\
+        --workers 1..4
+
     # axes and costs from a plan
     tailspn study --print-plan=deadline > deadline.toml
     tailspn study deadline.toml --deadline 90s --probability 99%

@@ -155,7 +155,7 @@ impl PlanOption {
             Self::Speculation(Copies::Detector(ref detector)) => plan.speculation = Some(detector.clone()),
             Self::Speculation(Copies::Spark(_)) => {
                 return Err(self.problem(
-                    "with Spark's settings needs a plan of stages, which `tailspn fit LOG` writes",
+                    "with Spark's settings needs a plan of stages, which `tailspn tool fit LOG` writes",
                     "for this plan, specify a detector, such as r=0.6,p=0.8,dl=0.4",
                 ));
             }

@@ -44,7 +44,7 @@ def _name_of(option: str) -> str:
 
 
 # commands below a verb of the command line
-_VERBS = {name: f"net {name}" for name in ("simulate", "solve", "query", "rare")} | {"merge": "tool merge"}
+_VERBS = {name: f"net {name}" for name in ("simulate", "solve", "query", "rare")} | {"fit": "tool fit", "merge": "tool merge"}
 
 
 def _options(command: str) -> dict[str, tuple[str, str, list[str], str]]:

@@ -62,7 +62,7 @@ pub struct ScreenChange {
 /// A command that answers the next question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NextCommand {
-    /// The command. `FILE` stands for what the user has asked about; `LOG` does so, too, in a command that needs a log.
+    /// The command. `FILE` stands for what the user has asked about; `ONE` does so, too, in a command that takes one file, and `LOG` in one that takes one log.
     pub command: String,
     /// What it gives.
     pub gives: String,
@@ -97,10 +97,16 @@ impl Screen {
     /// place in capitals.
     pub fn next_about(&self, typed: &Typed) -> Vec<NextCommand> {
         let is_one_log = typed.is_log && typed.words.len() == 1;
-        let fits = |next: &&NextCommand| typed.words.is_empty() || is_one_log || !next.command.contains("LOG");
+        let fits = |next: &&NextCommand| match next.command.as_str() {
+            _ if typed.words.is_empty() => true,
+            command if command.contains("LOG") => is_one_log,
+            command if command.contains("ONE") => typed.words.len() == 1,
+            _ => true,
+        };
         let about = |next: &NextCommand| {
             let word = |word: &str| match word {
-                "LOG" | "FILE" if !typed.words.is_empty() => typed.words.join(" "),
+                "LOG" | "FILE" | "ONE" if !typed.words.is_empty() => typed.words.join(" "),
+                "ONE" => "FILE".to_owned(),
                 word => word.to_owned(),
             };
             let command = next.command.split(' ').map(word).collect::<Vec<_>>().join(" ");

@@ -58,10 +58,13 @@ fn shares_text(shares: &ScreenShares, look: &Look) -> String {
     }
     let name_width = shares.rows.iter().map(|row| row.0.width()).max().unwrap_or(0);
     let time_width = shares.rows.iter().map(|row| row.1.width()).max().unwrap_or(0);
+    // before the bar: indent, gaps, and a share with its sign
+    let room = look.columns().saturating_sub(name_width + time_width + 12);
     let row = |(name, time, percent): &(String, String, u32)| {
-        let cells = (percent * WHOLE).div_ceil(100).min(WHOLE) as usize;
+        let cells = ((percent * WHOLE).div_ceil(100).min(WHOLE) as usize).min(room);
         let gap = " ".repeat(name_width - name.width() + 2 + time_width - time.width());
-        format!("  {name}{gap}{time}  {percent:>3}%  {}\n", look.either("█", "#").repeat(cells))
+        let bar = look.either("█", "#").repeat(cells);
+        format!("{}\n", format!("  {name}{gap}{time}  {percent:>3}%  {bar}").trim_end())
     };
     look.heading(&shares.title) + &shares.rows.iter().map(row).collect::<String>()
 }

@@ -25,7 +25,7 @@ impl RemainingReport {
             };
         }
         let mut next = vec![
-            NextCommand::new("tailspn watch LOG", "the time left, again and again"),
+            NextCommand::new("tailspn watch FILE", "the time left, again and again"),
             NextCommand::new("tailspn why LOG", "slow tasks so far"),
         ];
         let own_run = match self.basis {
@@ -34,7 +34,7 @@ impl RemainingReport {
                 next.insert(
                     0,
                     NextCommand::new(
-                        "tailspn estimate LOG EARLIER.gz",
+                        "tailspn estimate FILE EARLIER.gz",
                         "with a run that has ended: a narrower interval",
                     ),
                 );

@@ -160,11 +160,11 @@ kinds! {
     Devices(DevicesReport),
     /// Result of `tool bench`.
     Bench(BenchReport),
-    /// Result of `sweep` and `tool merge`.
+    /// Result of `study` with axes, and of `tool merge`.
     Sweep(SweepReport),
-    /// Result of `sensitivity`.
+    /// Effects, by `study`.
     Sensitivity(SensitivityReport),
-    /// Result of `optimize`.
+    /// Result of `study` with a deadline.
     Optimization(Cheapest),
     /// Result of `whatif`.
     WhatIf(WhatIfReport),
@@ -174,7 +174,7 @@ kinds! {
     Detectors(DetectorsReport),
     /// Result of `detectors --on`.
     Detection(DetectionReport),
-    /// Result of `fit` for a MapReduce log.
+    /// Result of `tool fit` for a MapReduce log.
     FitJob(FitJobReport),
     /// Result of `estimate` for a run in progress.
     Remaining(RemainingReport),
@@ -182,7 +182,7 @@ kinds! {
     Diagnosis(DiagnosisReport),
     /// Result of `why` for two sides.
     Comparison(ComparisonReport),
-    /// Result of `fit` for Spark logs.
+    /// Result of `tool fit` for Spark logs.
     Fit(FitReport),
     /// Result of `why --method` for strace logs.
     Syscalls(SyscallsReport),

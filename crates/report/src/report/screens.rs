@@ -86,7 +86,8 @@ fn missed(stage: &MissedStage) -> String {
 /// Returns the sentence with which an answer begins whose model misses its own run; none for another one.
 pub(super) fn misfit(found: &OwnRun) -> Option<String> {
     let run = found.worst().filter(|_| found.is_misfit())?;
-    let which = if found.runs.len() == 1 { "this run".to_owned() } else { format!("its runs (worst: {})", run.log) };
+    let which =
+        if found.runs.len() == 1 { "its own run".to_owned() } else { format!("its own runs (worst: {})", run.log) };
     let [model, logged] = [run.model_s, run.logged_s].map(|seconds| human_time(seconds, 3));
     let plan = if found.is_trusted { "This answer is not proved." } else { "Do not plan with it." };
     Some(format!("The model does NOT reproduce {which}: it takes {model}, the log {logged}. {plan}"))
@@ -133,7 +134,9 @@ pub(super) fn is_no_spread(note: &&String) -> bool {
 
 /// Returns the first lines, and how many others there are.
 pub(super) fn first_of(all: impl IntoIterator<Item = String>) -> Vec<String> {
-    let mut all: Vec<String> = all.into_iter().collect();
+    // the label of the block says so already
+    let plain = |line: String| line.strip_prefix("assumptions: ").map_or(line.clone(), str::to_owned);
+    let mut all: Vec<String> = all.into_iter().map(plain).collect();
     let left = all.len().saturating_sub(MOST_LINES);
     all.truncate(MOST_LINES);
     if left > 0 {

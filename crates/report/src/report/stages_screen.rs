@@ -80,7 +80,7 @@ impl StagesReport {
         vec![
             NextCommand::new(format!("tailspn estimate FILE --executors 1..{most}"), "other clusters"),
             NextCommand::new("tailspn why LOG", "what each cause cost"),
-            NextCommand::new("tailspn whatif FILE", "copies of slow tasks"),
+            NextCommand::new("tailspn whatif ONE", "copies of slow tasks"),
         ]
     }
 }

@@ -69,7 +69,12 @@ impl FileKind {
         if HadoopConf::is_meant(head) && text.contains("<configuration") {
             return Some(Self::HadoopConf);
         }
-        let has = |section: &str| text.lines().any(|line| line.trim_start().starts_with(section));
+        // a damaged plan, or the head of a long one, shows its kind by its lines
+        let table = text.parse::<toml::Table>().ok().filter(|table| !table.is_empty());
+        let has = |section: &str| match &table {
+            Some(table) => table.contains_key(section.trim_matches(['[', ']'])),
+            None => text.lines().any(|line| line.trim_start().starts_with(section)),
+        };
         if text.trim_start().starts_with('{') && text.contains("\"format_version\"") && text.contains("\"kind\"") {
             Some(Self::Result)
         } else if has("[optimize]") {
@@ -104,6 +109,10 @@ mod tests {
         assert_eq!(of("<?xml version=\"1.0\"?><pnml><net/></pnml>"), Some(FileKind::Net));
         assert_eq!(of("<?xml version=\"1.0\"?>\n<configuration>"), Some(FileKind::HadoopConf));
         assert_eq!(of("# mine\n[job]\nmaps = 3\n"), Some(FileKind::JobPlan));
+        assert_eq!(of("[ job ]\nmaps = 3\n"), Some(FileKind::JobPlan));
+        assert_eq!(of("job.input_mb = 640\n"), Some(FileKind::JobPlan));
+        assert_eq!(of("optimize.deadline_s = 9\n"), Some(FileKind::OptimizePlan));
+        assert_eq!(of("[[job]]\nmaps = 3 =\n"), Some(FileKind::JobPlan));
         assert_eq!(of("[sweep]\nbase = \"a.toml\"\n"), Some(FileKind::SweepPlan));
         assert_eq!(of("[sweep]\n[optimize]\n"), Some(FileKind::OptimizePlan));
         assert_eq!(of("{\"format_version\": 1, \"kind\": \"estimate\"}"), Some(FileKind::Result));
