@@ -67,7 +67,7 @@ fn model(args: &FitArgs, mut first: Option<JobTrace>, terminal: &Terminal) -> Re
     let (confs, logs): (Vec<&PathBuf>, Vec<&PathBuf>) =
         args.logs.iter().partition(|path| FileKind::of(path) == Some(FileKind::HadoopConf));
     if let Some(plan) = logs.iter().find(|path| FileKind::of(path) == Some(FileKind::JobPlan)) {
-        let message = format!("`{}` is the plan of a job, beside logs", plan.display());
+        let message = format!("`{}` is the plan of a job, and other files are logs", plan.display());
         return Err(Failure::helped(Exit::Usage, message, "pass one plan, or the logs of one job"));
     }
     let logs = all_logs(&logs, &ReadOptions::from(&args.limits))?;

@@ -24,7 +24,7 @@ pub(crate) struct Form<'a> {
     pub(crate) picture: Option<&'a Path>,
     /// Files that the command writes besides pictures.
     pub(crate) files: Vec<&'a Path>,
-    /// What the user has asked about.
+    /// The files that the user has typed.
     pub(crate) typed: Typed,
 }
 
@@ -35,13 +35,56 @@ impl<'a> Form<'a> {
     }
 }
 
-/// Returns what the user has asked about, from the files of a command.
+/// Returns the words of the files of a command.
 pub(crate) fn typed<'i>(inputs: impl IntoIterator<Item = &'i Input>) -> Typed {
     let inputs: Vec<&Input> = inputs.into_iter().collect();
     Typed {
         words: inputs.iter().map(|input| quoted(&input.display().to_string())).collect(),
         is_log: inputs.iter().any(|input| input.is_log()),
+        options: kept_options(std::env::args().collect()),
     }
+}
+
+/// Options of a question that stay in the next commands.
+const KEPT: [&str; 18] = [
+    "--app",
+    "--job",
+    "--input-size",
+    "--log-input-size",
+    "--deadline",
+    "--workers",
+    "--executors",
+    "--cores",
+    "--hosts",
+    "--reduces",
+    "--partitions",
+    "--split-size",
+    "--map-slots",
+    "--reduce-slots",
+    "--gpus-per-worker",
+    "--price",
+    "--probability",
+    "--trust-misfit",
+];
+
+/// Returns the kept options among the words of a command line, each with its value.
+fn kept_options(words: Vec<String>) -> Vec<(String, Option<String>)> {
+    let mut found = Vec::new();
+    let mut words = words.into_iter();
+    while let Some(word) = words.next() {
+        let (option, value) =
+            word.split_once('=').map_or((word.as_str(), None), |(option, value)| (option, Some(value)));
+        if !KEPT.contains(&option) {
+            continue;
+        }
+        let value = match (option, value) {
+            ("--trust-misfit", _) => None,
+            (_, Some(value)) => Some(value.to_owned()),
+            (_, None) => words.next(),
+        };
+        found.push((option.to_owned(), value.map(|value| quoted(&value))));
+    }
+    found
 }
 
 /// Refuses a command about a job without a file.
@@ -83,7 +126,7 @@ impl From<Answer> for Asked<'_> {
 }
 
 impl<'a> Asked<'a> {
-    /// Adds files that are written after the answer is printed, after those that were added before.
+    /// Adds files that are written after the answer is printed, and after the files that were added before.
     pub(crate) fn writing(self, write: impl FnOnce(&Answer, &Terminal) -> Result<(), Failure> + 'a) -> Self {
         let write: Write<'a> = match self.write {
             Some(first) => Box::new(|answer, terminal| first(answer, terminal).and_then(|()| write(answer, terminal))),

@@ -189,8 +189,11 @@ fn log(path: &Path, name: &str, format: Format, terminal: &Terminal) -> Result<S
     text += &format!("\n{}", costs(&report, &causes));
     let mut next = vec![(format!("why {name}"), "what each cause cost")];
     if matches!(format, Format::SparkEventLog | Format::HadoopJson | Format::HadoopText | Format::Rumen) {
-        text += &model(path, terminal);
-        next.insert(0, (format!("estimate {name}"), "the next run, other sizes, other clusters"));
+        let (told, is_possible) = model(path, terminal);
+        text += &told;
+        if is_possible {
+            next.insert(0, (format!("estimate {name}"), "the next run, other sizes, other clusters"));
+        }
     }
     next.push((format!("serve {name}"), "the run as a picture, in the browser"));
     Ok(Shown { text, next })
@@ -233,22 +236,28 @@ fn costs(report: &TraceReport, causes: &RootCauses) -> String {
     text + "\n"
 }
 
-/// Returns a sentence about the model that a plan of this log is: whether it reproduces the run.
-fn model(path: &Path, terminal: &Terminal) -> String {
+/// Returns a sentence about the model that a plan of this log is: whether it reproduces the run; and true if it does.
+fn model(path: &Path, terminal: &Terminal) -> (String, bool) {
     let plan = plan_of(&FitArgs::of_logs(vec![path.to_owned()], &LogArgs::default()), None, &terminal.silent());
     let checked = plan.and_then(|plan| proved(&plan, true, terminal));
     match checked {
         Ok(own) => match (own.verdict, own.runs.first()) {
-            (OwnRunVerdict::Reproduced, Some(run)) => format!(
-                "A model of it takes {}: it reproduces this run, so estimates are possible.\n",
-                seconds(run.model_s)
+            (OwnRunVerdict::Reproduced, Some(run)) => (
+                format!(
+                    "A model takes {} for the logged {}: it reproduces this run, so estimates are possible.\n",
+                    seconds(run.model_s),
+                    seconds(run.logged_s)
+                ),
+                true,
             ),
             (OwnRunVerdict::NotReproduced, Some(run)) => {
-                format!("A model of it takes {}: it does NOT reproduce this run.\n", seconds(run.model_s))
+                (format!("A model takes {}: it does NOT reproduce this run.\n", seconds(run.model_s)), false)
             }
-            _ => String::new(),
+            _ => (String::new(), true),
         },
-        Err(failure) => failure.notes.first().map_or_else(String::new, |note| format!("No estimate: {note}.\n")),
+        Err(failure) => {
+            (failure.notes.first().map_or_else(String::new, |note| format!("No estimate: {note}.\n")), false)
+        }
     }
 }
 

@@ -1,8 +1,9 @@
-//! `study`: which settings matter, and what suffices. The file decides what is asked: a sweep of its axes, the effects of settings, or
-//! the cheapest configuration.
+//! `study`: the settings that matter, and the cheapest that suffice. The file determines the question: a sweep of its axes, the effects of
+//! settings, or the cheapest configuration.
 
 use tailspn::optimize::OptimizePlan;
 use tailspn::plan::JobPlan;
+use tailspn::sim::Backend;
 use tailspn::subject::FileKind;
 use tailspn::sweep::SweepPlan;
 
@@ -19,7 +20,7 @@ use crate::cli::output::Terminal;
 use crate::cli::plan::{PlanText, applied, only_whatif};
 use crate::cli::sweep::{sweep, sweep_of_settings};
 
-/// What is asked.
+/// The question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
     /// Every configuration of the axes of a plan.
@@ -50,10 +51,19 @@ pub(crate) fn run(args: &StudyArgs, terminal: &Terminal) -> Result<Exit, Failure
 
 /// Returns the plan of a sweep of the settings of a job.
 fn settings_plan(args: &StudyArgs, terminal: &Terminal) -> Result<String, Failure> {
+    if let Some(option) = args.planned.single_options()?.first() {
+        let help =
+            format!("keep the job with it first: `tailspn estimate JOB {} ... --save-plan job.toml`", option.name());
+        return Err(Failure::helped(Exit::Usage, format!("{} does not apply to --print-plan", option.name()), help));
+    }
     let (job, text) = job(args, terminal)?;
     let mut plan = sweep_of_settings(job, text.as_ref())?.plan;
     match &args.inputs[..] {
-        [plan_file] if text.is_some() => plan.sweep.base = Some(plan_file.display().to_string()),
+        // the plan may be written to another folder
+        [file] if text.is_some() => {
+            let absolute = std::path::absolute(&**file).unwrap_or_else(|_| file.to_path_buf());
+            plan.sweep.base = Some(absolute.display().to_string());
+        }
         _ => {
             let help = "save the plan first: `tailspn estimate LOG --save-plan job.toml`";
             return Err(Failure::helped(Exit::Usage, "--print-plan needs the plan of a job in a file", help));
@@ -63,7 +73,7 @@ fn settings_plan(args: &StudyArgs, terminal: &Terminal) -> Result<String, Failur
 }
 
 impl StudyArgs {
-    /// Returns what is asked.
+    /// Returns the question.
     pub(crate) fn route(&self) -> Result<Route, Failure> {
         let Some(first) = self.inputs.first() else { return Ok(Route::Sweep) };
         let by_method = |other| if self.method.is_some() { Route::Effects } else { other };
@@ -76,7 +86,7 @@ impl StudyArgs {
         })
     }
 
-    /// Returns what is asked about a job.
+    /// Returns the question about a job.
     fn of_job(&self) -> Route {
         // a price and a probability are of a search; the plan may state its deadline
         let is_search = self.planned.has_deadline() || self.price.is_some() || self.probability.is_some();
@@ -95,7 +105,14 @@ impl StudyArgs {
         let effects: &[Route] = &[Effects];
         let sweeps: &[Route] = &[Sweep, Settings];
         let jobs: &[Route] = &[Cheapest, Settings, Effects];
-        let given: [(&str, bool, &[Route]); 19] = [
+        let has_device = self.place.adapter.is_some() || self.place.backend.0 != Backend::Auto;
+        let of_job =
+            self.inputs.first().is_some_and(|first| first.kind() == Some(FileKind::JobPlan) || is_fitted(first));
+        let given: [(&str, bool, &[Route]); 23] = [
+            ("--backend and --adapter", has_device, sweeps),
+            ("--level", self.run.level.is_some(), &[Sweep, Settings, Effects]),
+            ("--transitions", self.transitions && of_job, &[]),
+            ("--output without --shard", output.is_some() && !has_shard, sweeps),
             ("--measure", self.measure.is_some(), &[Effects, Cheapest]),
             ("--probability", self.probability.is_some(), &[Cheapest]),
             ("--price", self.price.is_some(), &[Cheapest]),
@@ -132,7 +149,7 @@ impl StudyArgs {
     }
 }
 
-/// Reads a job from logs or from a plan, with the options of the command; the text is that of the plan.
+/// Reads a job from logs or from a plan, with the options of the command. A plan also has its text.
 pub(crate) fn job(args: &StudyArgs, terminal: &Terminal) -> Result<(JobPlan, Option<PlanText>), Failure> {
     let (plan, text) = match read_inputs(&args.inputs, None, &args.fitted, terminal)? {
         Read::Logs(job) => (job, None),

@@ -48,7 +48,7 @@ pub(crate) fn settings<'a>(
     answer(sweep, text.unwrap_or(&PlanText::none()), args, terminal)
 }
 
-/// Runs a sweep; `text` is that of the plan that errors refer to.
+/// Runs a sweep; errors refer to the text of the plan.
 fn answer<'a>(sweep: Sweep, text: &PlanText, args: &'a StudyArgs, terminal: &Terminal) -> Result<Asked<'a>, Failure> {
     let started = Instant::now();
     let (shard, output) = args.points();

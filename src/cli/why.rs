@@ -1,9 +1,9 @@
 //! `why`: what a run did, why it was slow, and what changed against another run. The kinds of inputs determine the question.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tailspn::diagnose::causes::RootCauses;
-use tailspn::report::{Answer, DiagnosisReport, diagnosis_report, diagnosis_svg, trace_csv, trace_report};
+use tailspn::report::{Answer, DiagnosisReport, Typed, diagnosis_report, diagnosis_svg, trace_csv, trace_report};
 use tailspn::trace::analysis::Usual;
 use tailspn::trace::{JobTrace, ReadOptions};
 
@@ -44,7 +44,7 @@ impl Ask for WhyArgs {
             plots: Some(&self.plots),
             picture: self.timeline.as_deref(),
             files: self.attempts.iter().map(|path| &**path).collect(),
-            typed: typed(&self.paths.iter().map(|path| Input::from(path.as_path())).collect::<Vec<_>>()),
+            typed: typed_sides(&self.paths, &self.against),
             ..Form::printed(&self.print)
         }
     }
@@ -54,7 +54,11 @@ impl Ask for WhyArgs {
         if self.against.is_empty()
             && let Some(runs) = runs(self)?
         {
+            only_one_log(self)?;
             return explain_all(runs, self, terminal);
+        }
+        if !self.against.is_empty() || are_compared(&self.paths) {
+            only_one_log(self)?;
         }
         if !self.against.is_empty() || are_compared(&self.paths) {
             return compare(self, terminal);
@@ -69,6 +73,35 @@ impl Ask for WhyArgs {
         }
         explain(&inputs, self, terminal)
     }
+}
+
+/// Refuses options about a single log.
+fn only_one_log(args: &WhyArgs) -> Result<(), Failure> {
+    let given = [
+        ("--timeline", args.timeline.is_some()),
+        ("--attempts", args.attempts.is_some()),
+        ("--usual", !args.usual.is_empty()),
+        ("--method", !args.method.is_empty()),
+        ("--profile", args.profile.is_some()),
+    ];
+    match given.into_iter().find(|(_, given)| *given) {
+        Some((option, _)) => {
+            let help = "name one log; `--app ID` selects one of several in a folder or an archive";
+            Err(Failure::helped(Exit::Usage, format!("{option} applies to one log"), help))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Returns the words of the files of both sides.
+fn typed_sides(paths: &[PathBuf], against: &[PathBuf]) -> Typed {
+    let inputs = |paths: &[PathBuf]| paths.iter().map(|path| Input::from(path.as_path())).collect::<Vec<_>>();
+    let mut typed = typed(&inputs(paths));
+    if !against.is_empty() {
+        typed.words.push("--against".to_owned());
+        typed.words.extend(frame::typed(&inputs(against)).words);
+    }
+    typed
 }
 
 /// Explains a run by its log, samples, progress reports and system calls.

@@ -9,6 +9,7 @@ use tailspn::trace::{ReadOptions, logs_in};
 use crate::cli::args::WhyArgs;
 use crate::cli::call::interrupted;
 use crate::cli::frame::Asked;
+use crate::cli::input::quoted;
 use crate::cli::logs::LogChoice;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
@@ -52,7 +53,7 @@ fn of_files(folder: &PathBuf, files: impl Iterator<Item = String>, options: &Rea
     files.map(run).collect()
 }
 
-/// Returns the runs of the folders in a folder: those that have one log, with the samples beside it.
+/// Returns the runs of the folders in a folder that have one log each, with the samples of its nodes.
 fn of_folders(folder: &PathBuf, options: &ReadOptions) -> Result<Vec<Run>, Failure> {
     let inside = std::fs::read_dir(folder)
         .map(|all| all.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_dir()));
@@ -91,7 +92,10 @@ pub(super) fn explain_all<'a>(runs: Vec<Run>, args: &WhyArgs, terminal: &Termina
         }
         let trace = log.load(terminal)?;
         let (_, causes) = by_log(&inputs, &trace, args, &terminal.silent())?;
-        rows.push(ExplainedRun::new(name, &trace_report(&trace, &Usual::from_runs(&[])), &causes));
+        let application =
+            log.options.application.as_deref().map_or_else(String::new, |id| format!(" --app {}", quoted(id)));
+        let command = format!("tailspn why {}{application}", quoted(&log.path.display().to_string()));
+        rows.push((ExplainedRun::new(name, &trace_report(&trace, &Usual::from_runs(&[])), &causes), command));
     }
     Ok(Answer::new(WhyList::new(rows, interrupted())).unless_stopped(interrupted()).into())
 }

@@ -285,7 +285,7 @@ impl Explain for StudyError {
             Self::NoFormula => "remove `--method`, or write the net with `--export` and use `net solve`".into(),
             Self::NoExactTime { .. } => "use `--method simulate`, which does not have this limit".into(),
             Self::TooEarly | Self::BetweenJobs => {
-                "add --plan with a plan that `fit` made from earlier runs, or with the log of an earlier run".into()
+                "add the log of an earlier run, or a plan that `tailspn tool fit` made of earlier runs".into()
             }
             _ => return None,
         })

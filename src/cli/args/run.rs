@@ -93,7 +93,7 @@ impl PrintArgs {
         is_stdout(self.csv.as_deref())
     }
 
-    /// Returns the files that are written beside the text, each with its form.
+    /// Returns the files for the forms that are not printed.
     pub(crate) fn files<'a>(&'a self) -> Vec<(DataForm, &'a Path)> {
         let both = [(DataForm::Json, &self.json), (DataForm::Csv, &self.csv)];
         let file = |(form, path): (DataForm, &'a Option<PathBuf>)| Some((form, path.as_deref()?));

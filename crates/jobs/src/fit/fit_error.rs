@@ -110,7 +110,9 @@ impl Explain for FitError {
 
     fn help(&self) -> Option<Cow<'static, str>> {
         Some(match self {
-            Self::NoInput { .. } | Self::InputOfSome { .. } => { "add --input-size (in `estimate` and `optimize`: --log-input-size) once for each log; for `remaining --plan`, make a plan: `tailspn tool fit LOG --input-size SIZE -o PLAN.toml`".into() },
+            Self::NoInput { .. } | Self::InputOfSome { .. } => {
+                "add --log-input-size SIZE (of `tool fit`: --input-size) once for each log".into()
+            }
             Self::Incomplete { .. } => {
                 "add the log of a complete run; `tailspn estimate LOG` predicts the end of a run in progress".into()
             }

@@ -52,7 +52,7 @@ pub use number::Number;
 pub use paragraph::{Paragraph, Piece, Topic};
 pub use rows::Rows;
 pub use screen::{NextCommand, Screen, ScreenChange, ScreenShares, ScreenVerdict, Typed};
-pub(crate) use screen::{data_size, human_time, percent_text, short_name};
+pub(crate) use screen::{data_size, decimals, human_time, percent_text, short_name};
 pub(crate) use table::CHOSEN;
 pub use table::{Bar, Cell, Column, Form, Show, Table};
 
@@ -81,7 +81,7 @@ pub struct Document<'a> {
     pub provenance: Vec<[String; 2]>,
     /// The six blocks for people, if the kind of result has them.
     pub screen: Option<Screen>,
-    /// What the user has asked about.
+    /// The files that the user has typed.
     pub typed: Typed,
     /// The time by which results are compared, if any.
     pub headline: Option<Headline>,

@@ -16,15 +16,15 @@ pub struct Screen {
     pub parts: ScreenShares,
     /// The table that answers a question about several things.
     pub table: Option<Table>,
-    /// What would change the answer, the best first.
+    /// Changes of the answer, the best first.
     pub changes: Vec<ScreenChange>,
     /// Settings to copy; empty without any.
     pub to_try: String,
-    /// What is not answered, and why.
+    /// Questions without an answer, with the reason.
     pub refused: String,
     /// Assumptions in place of measurements, the most important first.
     pub assumed: Vec<String>,
-    /// What could not be found out, and why.
+    /// Unknowns, with the reason.
     pub unknown: Vec<String>,
     /// Commands for the next questions.
     pub next: Vec<NextCommand>,
@@ -55,7 +55,7 @@ pub struct ScreenChange {
     pub what: String,
     /// The time with it.
     pub time: String,
-    /// What it saves: the difference of the printed times.
+    /// The saved time: the difference of the printed times.
     pub saves: String,
 }
 
@@ -64,24 +64,49 @@ pub struct ScreenChange {
 pub struct NextCommand {
     /// The command. `FILE` stands for what the user has asked about; `ONE` does so, too, in a command that takes one file, and `LOG` in one that takes one log.
     pub command: String,
-    /// What it gives.
+    /// The answer that the command gives.
     pub gives: String,
 }
 
-/// What the user has asked about, as it was typed.
+/// The files that the user has typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Typed {
     /// The words of the shell; empty if they are not known.
     pub words: Vec<String>,
     /// True for logs, false for a plan.
     pub is_log: bool,
+    /// Options of the question, each with its value: they stay in commands of verbs that take them.
+    pub options: Vec<(String, Option<String>)>,
 }
 
 impl Typed {
     /// Returns the words for a built-in job, if it was asked about.
     #[must_use]
     pub fn or_demo(self, is_demo: bool) -> Self {
-        if is_demo { Self { words: vec!["--demo".to_owned()], is_log: false } } else { self }
+        if is_demo { Self { words: vec!["--demo".to_owned()], is_log: false, ..self } } else { self }
+    }
+}
+
+impl Typed {
+    /// Returns the typed options that a command takes and does not set itself.
+    fn kept(&self, command: &str) -> String {
+        let words: Vec<&str> = command.split(' ').collect();
+        let takes = |option: &str| match words.get(1) {
+            Some(&"estimate" | &"study") => true,
+            Some(&"whatif") if self.is_log => ["--app", "--job"].contains(&option),
+            Some(&"whatif") => !["--price", "--probability"].contains(&option),
+            _ => option == "--app",
+        };
+        // of a list, one value is left to the reader
+        let is_list = |value: &str| value.contains(',') || value.contains("..");
+        let kept = self.options.iter().filter(|(option, value)| {
+            takes(option) && !words.contains(&option.as_str()) && !value.as_deref().is_some_and(is_list)
+        });
+        let word = |(option, value): &(String, Option<String>)| match value {
+            Some(value) => format!(" {option} {value}"),
+            None => format!(" {option}"),
+        };
+        kept.map(word).collect()
     }
 }
 
@@ -93,8 +118,8 @@ impl NextCommand {
 }
 
 impl Screen {
-    /// Returns the commands about what was typed; those that need one log are left out for a plan and for several logs. Without it, they have its
-    /// place in capitals.
+    /// Returns the commands about the typed files. Commands that need one log are left out for a plan and for several logs. Without typed files, capitals
+    /// stand for them.
     pub fn next_about(&self, typed: &Typed) -> Vec<NextCommand> {
         let is_one_log = typed.is_log && typed.words.len() == 1;
         let fits = |next: &&NextCommand| match next.command.as_str() {
@@ -109,7 +134,7 @@ impl Screen {
                 "ONE" => "FILE".to_owned(),
                 word => word.to_owned(),
             };
-            let command = next.command.split(' ').map(word).collect::<Vec<_>>().join(" ");
+            let command = next.command.split(' ').map(word).collect::<Vec<_>>().join(" ") + &typed.kept(&next.command);
             NextCommand { command, gives: next.gives.clone() }
         };
         self.next.iter().filter(fits).map(about).collect()
@@ -217,12 +242,20 @@ mod tests {
         let screen = Screen { next: next.to_vec(), ..Screen::default() };
         let about = |words: &[&str], is_log| {
             let words = words.iter().map(|&word| word.to_owned()).collect();
-            let found = screen.next_about(&Typed { words, is_log });
+            let found = screen.next_about(&Typed { words, is_log, ..Typed::default() });
             found.into_iter().map(|next| next.command).collect::<Vec<_>>()
         };
         assert_eq!(about(&["a.gz"], true), ["tailspn why a.gz", "tailspn estimate a.gz --executors 2"]);
         assert_eq!(about(&["a.gz", "b.gz"], true), ["tailspn estimate a.gz b.gz --executors 2"]);
         assert_eq!(about(&["job.toml"], false), ["tailspn estimate job.toml --executors 2"]);
         assert_eq!(about(&[], false), ["tailspn why LOG", "tailspn estimate FILE --executors 2"]);
+        let option = |name: &str, value: &str| (name.to_owned(), Some(value.to_owned()));
+        let options = vec![option("--app", "a-1"), option("--input-size", "3x"), option("--executors", "1..8")];
+        let typed = Typed { words: vec!["a.gz".to_owned()], is_log: true, options };
+        let kept: Vec<String> = screen.next_about(&typed).into_iter().map(|next| next.command).collect();
+        assert_eq!(
+            kept,
+            ["tailspn why a.gz --app a-1", "tailspn estimate a.gz --executors 2 --app a-1 --input-size 3x"]
+        );
     }
 }

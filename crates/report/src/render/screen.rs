@@ -152,7 +152,7 @@ mod tests {
             unknown: Vec::new(),
             next: vec![NextCommand { command: "tailspn why LOG".to_owned(), gives: "what each cause cost".to_owned() }],
         };
-        let typed = Typed { words: vec!["fan.gz".to_owned()], is_log: true };
+        let typed = Typed { words: vec!["fan.gz".to_owned()], is_log: true, ..Typed::default() };
         let expected = "The next run takes 50 s (90%: 30 s to 81 s) on the same 4 executors, with the\nsame input of 6.0 MiB.\n\n\
                         Reproduced   logged 50.3 s, model 49.8 s (-1%)\n\n\
                         Where the 50 s go\n  executors start  10 s   19%  ####\n  0 collect         2 s    5%  #\n\n\

@@ -33,10 +33,12 @@ impl Runs<'_> {
                     .into_iter()
                     .chain(self.0.notes.iter().cloned()),
             ),
-            next: vec![
-                NextCommand::new("tailspn why FILE --verbose", "tasks, data and settings of both"),
-                NextCommand::new("tailspn why A1 A2 --against B1 B2", "several runs of each: a test"),
-            ],
+            next: {
+                let verbose = NextCommand::new("tailspn why FILE --verbose", "tasks, data and settings of both");
+                let test = NextCommand::new("tailspn why A1 A2 --against B1 B2", "several runs of each: a test");
+                let is_single = self.0.sides.iter().any(|side| side.files.len() < 2);
+                [Some(verbose), is_single.then_some(test)].into_iter().flatten().collect()
+            },
             ..Screen::default()
         })
     }

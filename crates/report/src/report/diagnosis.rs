@@ -79,9 +79,14 @@ pub struct RunPart {
     pub time_s: f64,
 }
 
-/// Returns the parts of the time of the run of a log, in the order in which they began; none for several applications.
-fn parts_of(trace: &JobTrace) -> Vec<RunPart> {
+/// Returns the parts of the time of the run of a log, in the order in which they began; none for several applications, or if the log states another time.
+fn parts_of(trace: &JobTrace, logged_s: f64) -> Vec<RunPart> {
+    /// Greatest difference of the two times of a job, as a share: a log may state several.
+    const NEAR: f64 = 0.01;
     let Ok(run) = ComparedRun::of(trace) else { return Vec::new() };
+    if (run.job_s - logged_s).abs() > NEAR * logged_s {
+        return Vec::new();
+    }
     let ([before, between, after], stages) = run.parts_s();
     let part = |name: &str, time_s| RunPart { name: name.to_owned(), time_s };
     let stages = run.stages.iter().zip(stages);
@@ -121,8 +126,10 @@ pub fn diagnosis_report(trace: Option<&JobTrace>, said: InputFindings, mut cause
         warm_up: causes.warm_up(),
         trigger_s: Some(causes.trigger_s).filter(|trigger_s| *trigger_s > 0.0),
         replayed: causes.replayed(),
+        parts: trace
+            .zip(causes.replayed())
+            .map_or_else(Vec::new, |(trace, replayed)| parts_of(trace, replayed.logged_s)),
         findings: causes.findings,
-        parts: trace.map(parts_of).unwrap_or_default(),
         run: None,
     }
 }

@@ -1,7 +1,7 @@
 //! The screen of an estimate of a MapReduce job.
 
 use crate::document::parts::{TimeFound, partial, rows_table};
-use crate::document::{NextCommand, Screen, ScreenShares, human_time, percent_text};
+use crate::document::{NextCommand, Screen, ScreenShares, ScreenVerdict, human_time, percent_text};
 use crate::mapreduce::MEASURED;
 use crate::report::explained::{AssumedSection, TimePart};
 use crate::report::job::{JobReport, PhaseRow};
@@ -12,19 +12,22 @@ impl JobReport {
     /// Returns the answer on one screen; `best` is the time by the best method.
     pub(super) fn screen(&self, best: Option<&TimeFound>) -> Screen {
         let is_refused = self.own_run.forbids_advice();
+        let typical_s = best.map(|time| time.quantile(0.5).map_or(time.mean.measured.value, |p50| p50.measured.value));
+        let headline_s = self.next_run.as_ref().map(|next| next.median_s).or(typical_s).unwrap_or(0.0);
         let next_run = self.next_run.as_ref();
         let time = match (misfit(&self.own_run), next_run) {
-            (Some(misfit), Some(next)) => {
+            (Some(misfit), Some(next)) if is_refused => {
                 let [low, high] = next.prediction_s.map(|seconds| human_time(seconds, 2));
                 let level = plain(100.0 * next.prediction_level);
                 format!("{misfit} All that it can say: the next run takes {low} to {high} ({level}%).")
             }
             (Some(misfit), None) => misfit,
-            (None, Some(next)) => {
+            (misfit, Some(next)) => {
+                let misfit = misfit.map_or_else(String::new, |misfit| misfit + " ");
                 let [median, low, high] =
                     [next.median_s, next.prediction_s[0], next.prediction_s[1]].map(|seconds| human_time(seconds, 2));
                 let level = plain(100.0 * next.prediction_level);
-                format!("The next run takes {median} ({level}%: {low} to {high}) {}.", self.conditions())
+                format!("{misfit}The next run takes {median} ({level}%: {low} to {high}) {}.", self.conditions())
             }
             (None, None) => best.map_or_else(String::new, |time| typical(time, &self.conditions())),
         };
@@ -39,15 +42,24 @@ impl JobReport {
                 .filter(|sentence| !sentence.is_empty())
                 .collect::<Vec<_>>()
                 .join(" "),
-            own_run: Some(verdict(&self.own_run, "model")),
+            own_run: Some(self.verdict()),
             parts: if is_refused { ScreenShares::default() } else { self.where_it_goes() },
             table: attempts.filter(|_| !is_refused),
-            changes: changes(&self.changes),
+            changes: changes(&self.changes, headline_s),
             refused: if is_refused { REFUSED.to_owned() } else { String::new() },
             assumed: first_of(spread.into_iter().chain(self.assumed.lines())),
             next: self.next(is_refused),
             ..Screen::default()
         }
+    }
+
+    /// Returns the verdict on the model. The times of a MapReduce job count from its first launch.
+    fn verdict(&self) -> ScreenVerdict {
+        let mut found = verdict(&self.own_run, "model");
+        if let (Some(line), false) = (found.lines.first_mut(), self.own_run.runs.is_empty()) {
+            *line += ", from the first launch on";
+        }
+        found
     }
 
     fn conditions(&self) -> String {

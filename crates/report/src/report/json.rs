@@ -22,7 +22,7 @@ pub struct JsonError(#[from] serde_json::Error);
 pub(crate) struct Versioned<'a, R: Serialize> {
     format_version: u32,
     kind: &'a str,
-    /// None if the report has a key `answer` of its own.
+    /// The answer; none if the report has a key `answer` of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<Words>,
     #[serde(flatten)]

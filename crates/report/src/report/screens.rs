@@ -1,6 +1,6 @@
 //! Blocks of a screen that answers of several kinds share: the verdict on a model, where the time goes, and what would change it.
 
-use crate::document::{ScreenChange, ScreenShares, ScreenVerdict, human_time, short_name};
+use crate::document::{ScreenChange, ScreenShares, ScreenVerdict, decimals, human_time, short_name};
 use crate::job_time::{MissedStage, OwnRun, OwnRunVerdict, ReproducedRun};
 use crate::report::explained::{PlanChange, TimePart};
 use crate::report::number::counted;
@@ -15,9 +15,9 @@ const MOST_LINES: usize = 3;
 /// A misfit of at least this factor is shown as a factor.
 const FACTOR: f64 = 2.0;
 
-/// What is not answered by a model that misses its own run.
+/// Questions that a model without a proof does not answer.
 pub(super) const REFUSED: &str =
-    "where the time goes, and what would change it; lists, deadlines, and `whatif` end with exit code 8";
+    "where the time goes, and what would change it; lists, deadlines and `whatif PLAN` end with exit code 8";
 
 /// Returns the verdict on a model; `replayed` is what it does with a log: `model`, or `replayed`.
 pub(super) fn verdict(found: &OwnRun, replayed: &str) -> ScreenVerdict {
@@ -50,7 +50,7 @@ pub(super) fn verdict(found: &OwnRun, replayed: &str) -> ScreenVerdict {
 
 /// Returns the verdict on the replay of a log.
 pub(super) fn replayed(logged_s: f64, replayed_s: f64, is_misfit: bool) -> ScreenVerdict {
-    /// A replay that is as close as this is said to be that close.
+    /// Greatest error of a replay whose exact error is not shown.
     const CLOSE: f64 = 0.001;
     let off = replayed_s / logged_s - 1.0;
     let [logged, time] = [logged_s, replayed_s].map(|seconds| human_time(seconds, 3));
@@ -104,7 +104,7 @@ pub(super) fn shares<'p>(title: String, parts: impl IntoIterator<Item = (&'p str
     }
     let row = |(name, seconds, share): (&str, f64, f64)| {
         // a share of at least 1%
-        (short_name(name), human_time(seconds, 2), (100.0 * share).round() as u32)
+        (short_name(name), human_time(seconds, 2), (100.0 * share).round().min(100.0) as u32)
     };
     ScreenShares { title, rows: parts.into_iter().map(row).collect() }
 }
@@ -114,17 +114,32 @@ pub(super) fn part(part: &TimePart) -> (&str, f64, f64) {
     (&part.name, part.critical.time.value, part.critical.share)
 }
 
-/// Returns the changes of a plan.
-pub(super) fn changes(changes: &[PlanChange]) -> Vec<ScreenChange> {
+/// Returns the changes of a plan, relative to the time that the answer states \[s\]. A saved time is the difference of the printed times.
+pub(super) fn changes(changes: &[PlanChange], headline_s: f64) -> Vec<ScreenChange> {
+    // times of a row have the digits of the headline
+    let unit = match headline_s {
+        ..120.0 => 10_f64.powi(-i32::try_from(decimals(headline_s, 2)).unwrap_or(0)),
+        ..7200.0 => 1.0,
+        _ => 60.0,
+    };
+    let rounded = |seconds: f64| (seconds / unit).round() * unit;
+    let shown = |seconds: f64| match seconds {
+        ..120.0 if unit < 1.0 => format!("{seconds:.*} s", decimals(headline_s, 2)),
+        ..120.0 => format!("{seconds:.0} s"),
+        _ => human_time(seconds, 2),
+    };
     let change = |change: &PlanChange| {
         let option = change.option.as_ref().map_or_else(String::new, |option| format!(" ({option})"));
-        ScreenChange {
+        // the same share of the median as of the mean
+        let time_s = rounded(headline_s * change.job_s / (change.job_s + change.saves.value));
+        let saved_s = rounded(headline_s) - time_s;
+        (saved_s >= 0.5 * unit).then(|| ScreenChange {
             what: format!("{}{option}", change.what),
-            time: human_time(change.job_s, 2),
-            saves: human_time(change.saves.value, 2),
-        }
+            time: shown(time_s),
+            saves: shown(saved_s),
+        })
     };
-    changes.iter().map(change).collect()
+    changes.iter().filter_map(change).collect()
 }
 
 /// Returns true for a note that says more than that the spread of runs is assumed, which is an assumption of its own.

@@ -151,7 +151,14 @@ fn swings(report: &SensitivityReport) -> Vec<KnobRow> {
         let mut ends = [level(from, at_from_s.as_ref()?), level(to, at_to_s.as_ref()?)];
         ends.sort_by(|a, b| a.difference_s.value.total_cmp(&b.difference_s.value));
         let [best, worst] = ends;
-        Some(KnobRow { key: row.key.clone(), name: row.name.clone(), best, worst, swing_s: change_s.value.abs() })
+        Some(KnobRow {
+            key: row.key.clone(),
+            name: row.name.clone(),
+            best,
+            worst,
+            swing_s: change_s.value.abs(),
+            base: None,
+        })
     };
     report.knobs.iter().filter_map(swing).collect()
 }

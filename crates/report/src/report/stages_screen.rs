@@ -16,12 +16,13 @@ impl StagesReport {
         let spread = format!("runs differ by {:.0}%{of_run}", 100.0 * self.run_sigma);
         Screen {
             answer: match misfit {
-                Some(misfit) => format!("{misfit} All that it can say: {}", self.interval_alone()),
+                Some(misfit) if is_refused => format!("{misfit} All that it can say: {}", self.interval_alone()),
+                Some(misfit) => format!("{misfit} {}{}", self.prediction(), self.copies()),
                 None => self.prediction() + &self.copies(),
             },
             own_run: Some(verdict(&self.own_run, "model")),
             parts: if is_refused { ScreenShares::default() } else { self.where_it_goes() },
-            changes: changes(&self.changes),
+            changes: changes(&self.changes, self.median_s),
             refused: if is_refused { REFUSED.to_owned() } else { String::new() },
             assumed: first_of([spread].into_iter().chain(self.notes.iter().filter(is_no_spread).cloned())),
             next: self.next(is_refused),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::job_time::OwnRun;
 use crate::sim::{FoldedParts, NotFolded};
-use crate::sweep::{Design, Knob, Level, PointResult, Stored, SweepPlan, far_notes, tornado};
+use crate::sweep::{Design, Knob, Level, PointResult, Stored, SweepPlan, far_notes, path, tornado};
 
 /// An axis.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +30,9 @@ pub struct KnobRow {
     pub worst: Level,
     /// Difference between the longest and the shortest mean time, including the base \[s\].
     pub swing_s: f64,
+    /// The value at the base, if it is a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<f64>,
 }
 
 /// All results of a sweep or of one of its shards.
@@ -91,7 +94,7 @@ pub fn sweep_report(plan: &SweepPlan, stored: &Stored) -> SweepReport {
         folded: header.folded,
         not_folded: header.not_folded.clone(),
         replications: points.iter().map(|point| point.replications).sum(),
-        tornado: tornado(plan, &points).into_iter().map(|knob| knob_row(&axes, knob)).collect(),
+        tornado: tornado(plan, &points).into_iter().map(|knob| knob_row(&axes, knob, &header.base)).collect(),
         axes,
         points,
         own_run: header.own_run.clone(),
@@ -100,7 +103,10 @@ pub fn sweep_report(plan: &SweepPlan, stored: &Stored) -> SweepReport {
     }
 }
 
-fn knob_row(axes: &[AxisRow], knob: Knob) -> KnobRow {
+/// Returns the row of a setting; `base` is the text of the plan that it changes.
+fn knob_row(axes: &[AxisRow], knob: Knob, base: &str) -> KnobRow {
     let AxisRow { key, name } = axes[knob.axis].clone();
-    KnobRow { key, name, best: knob.best, worst: knob.worst, swing_s: knob.swing_s }
+    let number = |value: &toml::Value| value.as_float().or(value.as_integer().map(|number| number as f64));
+    let base = base.parse().ok().and_then(|table: toml::Table| path::get(&table, &key).and_then(number));
+    KnobRow { key, name, best: knob.best, worst: knob.worst, swing_s: knob.swing_s, base }
 }

@@ -29,7 +29,7 @@ impl SweepReport {
             table: Some(self.settings_table(base_s)),
             assumed: first_of(self.notes.iter().filter(is_no_spread).cloned()),
             next: vec![
-                NextCommand::new("tailspn study FILE --deadline TIME", "the cheapest cluster that meets a deadline"),
+                NextCommand::new("tailspn study FILE --method derivatives", "the effect of a small change of each"),
                 NextCommand::new("tailspn study FILE --verbose", "every point"),
             ],
             ..Screen::default()
@@ -52,16 +52,19 @@ impl SweepReport {
         };
         let best = self.tornado.iter().filter(saves);
         let best = best.min_by(|a, b| a.best.difference_s.value.total_cmp(&b.best.difference_s.value));
-        let best = best.map_or_else(String::new, |knob| {
-            let Level { value, difference_s, .. } = &knob.best;
-            let [saved, time] =
-                [-difference_s.value, base_s + difference_s.value].map(|seconds| human_time(seconds, 3));
-            format!(
-                " {} = {} saves most: {saved} of the mean time of {base}, which becomes {time}.",
-                knob.name,
-                value_text(value)
-            )
-        });
+        let best = best.map_or_else(
+            || " No change saves time.".to_owned(),
+            |knob| {
+                let Level { value, difference_s, .. } = &knob.best;
+                let [saved, time] =
+                    [-difference_s.value, base_s + difference_s.value].map(|seconds| human_time(seconds, 3));
+                format!(
+                    " {} = {} saves most: {saved} of the mean time of {base}, which becomes {time}.",
+                    capital(&knob.name),
+                    value_text(value)
+                )
+            },
+        );
         capital(&format!("{all} {verb} most.{best}"))
     }
 
@@ -94,9 +97,9 @@ impl SweepReport {
                 let found = point.and_then(|(p, point)| Some((*p, point.mean_s.as_ref()?.value)));
                 found.map(|(p, mean_s)| Number::new(format!("/points/{p}/mean_s"), mean_s, "s").three_digits()).into()
             };
-            // a setting of 1 has no half
+            // an axis with one value, such as the double of 1
             let (low, high) = match &points[..] {
-                [one] if number(one.1, axis) > 1.0 => (None, Some(one)),
+                [one] if knob.base.is_some_and(|base| number(one.1, axis) > base) => (None, Some(one)),
                 [one] => (Some(one), None),
                 _ => (points.first(), points.last()),
             };

@@ -18,10 +18,15 @@ impl WhatIfReport {
             answer: [not_proved, Some(self.advised())].into_iter().flatten().collect::<Vec<_>>().join(" "),
             own_run: own_run.map(|found| verdict(found, "model")),
             table: Some(self.policy_table(true)),
-            next: vec![
-                NextCommand::new("tailspn estimate FILE", "the time of the job; other sizes and clusters"),
-                NextCommand::new("tailspn whatif FILE --verbose", "tails, copies, quality of the detectors"),
-            ],
+            next: {
+                // a plan of tasks over time has no estimate
+                let estimate =
+                    NextCommand::new("tailspn estimate FILE", "the time of the job; other sizes and clusters");
+                let verbose =
+                    NextCommand::new("tailspn whatif FILE --verbose", "tails, copies, quality of the detectors");
+                let is_estimated = !self.plan.contains("[[job]]");
+                is_estimated.then_some(estimate).into_iter().chain([verbose]).collect()
+            },
             ..Screen::default()
         }
     }

@@ -15,12 +15,14 @@ use crate::report::trace_rows::TraceReport;
 const WORTH: f64 = 0.01;
 /// Greatest error of a replay, as a share of the logged time.
 const POOR: f64 = 0.05;
+/// Maximum number of runs that a verdict names.
+const NAMED: usize = 3;
 
 /// A run, and what was slow in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, Row)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExplainedRun {
-    /// The log, as it is named on the command line.
+    /// The name of the log on the command line, or in its folder.
     pub log: String,
     /// Name of the application.
     #[column(csv)]
@@ -32,7 +34,7 @@ pub struct ExplainedRun {
     /// The most costly cause besides the start; `-` if none cost 1% of the time.
     #[column("largest_other_cause")]
     pub cause: String,
-    /// What that cause cost.
+    /// Cost of that cause.
     #[column("costs")]
     pub cost_s: Option<Seconds>,
     /// Slot time of all attempts.
@@ -53,6 +55,9 @@ pub struct WhyList {
     pub partial: bool,
     /// Version of tailspn.
     pub version: String,
+    /// The command that explains the longest run.
+    #[serde(skip)]
+    pub next: Option<String>,
 }
 
 impl ExplainedRun {
@@ -92,15 +97,17 @@ impl ExplainedRun {
 }
 
 impl WhyList {
-    /// Returns the list, the longest run first.
-    pub fn new(mut rows: Vec<ExplainedRun>, partial: bool) -> Self {
-        let took_s = |row: &ExplainedRun| row.took_s.map_or(-1.0, |took_s| took_s.0);
-        rows.sort_by(|a, b| took_s(b).total_cmp(&took_s(a)));
-        Self { rows, partial, version: env!("CARGO_PKG_VERSION").to_owned() }
+    /// Returns the list, the longest run first, from the rows with the commands that explain them.
+    pub fn new(mut runs: Vec<(ExplainedRun, String)>, partial: bool) -> Self {
+        let took_s = |(row, _): &(ExplainedRun, String)| row.took_s.map_or(-1.0, |took_s| took_s.0);
+        runs.sort_by(|a, b| took_s(b).total_cmp(&took_s(a)));
+        let next = runs.first().map(|(_, command)| command.clone());
+        let rows = runs.into_iter().map(|(row, _)| row).collect();
+        Self { rows, partial, version: env!("CARGO_PKG_VERSION").to_owned(), next }
     }
 
     fn answer(&self) -> String {
-        let total: f64 = self.rows.iter().filter_map(|row| row.took_s).map(|took_s| took_s.0).sum();
+        let total = self.rows.iter().filter_map(|row| row.took_s).fold(0.0, |sum, took_s| sum + took_s.0);
         let start: f64 = self.rows.iter().map(|row| row.start_s.0).sum();
         let runs = counted(self.rows.len() as u128, "run");
         let mut text = format!("{runs}, {} together.", human_time(total, 3));
@@ -108,7 +115,7 @@ impl WhyList {
         if let Some((row, cost_s)) = costly.max_by(|a, b| a.1.total_cmp(&b.1)) {
             text += &format!(" The most costly cause: {} of {}, {}.", row.cause, row.log, human_time(cost_s, 3));
         }
-        if start >= WORTH * total {
+        if total > 0.0 && start >= WORTH * total {
             let share = 100.0 * start / total;
             text += &format!(" The start of executors cost {} in all ({share:.0}%).", human_time(start, 3));
         }
@@ -125,29 +132,35 @@ impl Report for WhyList {
                 .bar(field!(ExplainedRun, took_s), None)
                 .note("Start: time until the first task, and what slow first tasks of executors cost.")
         };
-        let reproduced = self.rows.iter().filter(|row| row.is_reproduced()).count();
-        let label = if reproduced == self.rows.len() { "Reproduced" } else { "NOT reproduced" };
-        let missed = self.rows.iter().filter(|row| !row.is_reproduced()).map(|row| row.log.clone());
-        let (missed, more): (Vec<String>, usize) = (missed.clone().take(3).collect(), missed.count().saturating_sub(3));
-        let all = self.rows.len();
-        let line = match (missed.is_empty(), more) {
-            (true, _) => format!("{reproduced} of {all}, each replayed within 5%"),
-            (false, 0) => format!("{} of {all}: {}", all - reproduced, missed.join(", ")),
-            (false, _) => format!("{} of {all}: {} and {more} more", all - reproduced, missed.join(", ")),
+        let timed: Vec<&ExplainedRun> = self.rows.iter().filter(|row| row.took_s.is_some()).collect();
+        let missed: Vec<String> = timed.iter().filter(|row| !row.is_reproduced()).map(|row| row.log.clone()).collect();
+        let all = timed.len();
+        let without = match self.rows.len() - all {
+            0 => String::new(),
+            some => format!("; {} without a time", counted(some as u128, "run")),
+        };
+        let (label, line) = match missed.len() {
+            _ if all == 0 => ("Not checked", "no log tells how long its job took".to_owned()),
+            0 => ("Reproduced", format!("{all} of {all}, each replayed within 5%{without}")),
+            some => {
+                let more = if some > NAMED { format!(" and {} more", some - NAMED) } else { String::new() };
+                let names = missed[..some.min(NAMED)].join(", ");
+                ("NOT reproduced", format!("{some} of {all}: {names}{more}{without}"))
+            }
         };
         let mut document = Document {
             kind: "explanation of several runs",
-            title: counted(all as u128, "run"),
+            title: counted(self.rows.len() as u128, "run"),
             question: "What each run did, and what was slow in it.".to_owned(),
             answer: vec![self.answer().into()].into(),
             screen: Some(Screen {
                 answer: self.answer(),
                 own_run: Some(ScreenVerdict { label, lines: vec![line] }),
                 table: Some(table("")),
-                next: vec![
-                    NextCommand::new("tailspn why FILE --app ID", "one of them"),
-                    NextCommand::new("tailspn why FILE --csv", "all columns"),
-                ],
+                next: {
+                    let longest = self.next.as_ref().map(|next| NextCommand::new(next, "the longest run"));
+                    longest.into_iter().chain([NextCommand::new("tailspn why FILE --csv", "all columns")]).collect()
+                },
                 ..Screen::default()
             }),
             ..Document::default()

@@ -6,6 +6,7 @@ use crate::document::{NextCommand, Screen, ScreenChange, ScreenShares, human_tim
 use crate::report::diagnosis::{DiagnosisReport, cause_text};
 use crate::report::number::counted;
 use crate::report::screens::{self, shares};
+use crate::trace::Format;
 
 /// A cause that cost less than this share of the job's time is not worth a word.
 const WORTH: f64 = 0.01;
@@ -23,12 +24,15 @@ impl DiagnosisReport {
         let is_poor = off.abs() > POOR;
         let unknown = self.missing.iter().chain(&self.warnings).cloned();
         Some(Screen {
-            answer: [self.costs(replayed.logged_s, is_poor), self.counts()].join(" ").trim().to_owned(),
+            answer: [self.open_run(), self.costs(replayed.logged_s, is_poor), self.counts()]
+                .join(" ")
+                .trim()
+                .to_owned(),
             own_run: Some(screens::replayed(replayed.logged_s, replayed.replayed_s, is_poor)),
             parts: self.where_it_went(replayed.logged_s),
             changes: if is_poor { Vec::new() } else { self.what_helps(replayed.logged_s) },
             refused: if is_poor {
-                "what would change it (as far as it is known: --verbose)".to_owned()
+                "the changes that would help; --verbose lists what is known".to_owned()
             } else {
                 String::new()
             },
@@ -125,13 +129,30 @@ impl DiagnosisReport {
         all.into_iter().map(|(_, change)| change).take(MOST[1]).collect()
     }
 
+    /// Returns true for a log of Spark without the end of its application.
+    fn has_no_end(&self) -> bool {
+        let run = self.run.as_ref().filter(|run| run.format == Format::SparkEventLog);
+        run.is_some_and(|run| run.applications.iter().any(|application| application.end_s.is_none()))
+    }
+
+    fn open_run(&self) -> String {
+        if self.has_no_end() { "The log has no end.".to_owned() } else { String::new() }
+    }
+
     fn next_questions(&self) -> Vec<NextCommand> {
         let has_samples = self.used.iter().any(|used| used.kind == crate::diagnose::InputKind::Samples);
         let samples = NextCommand::new("tailspn why LOG SAMPLES/", "CPU, disk and network of the nodes");
-        let mut next = vec![
-            NextCommand::new("tailspn estimate LOG", "the next run, other sizes, other clusters"),
-            NextCommand::new("tailspn whatif LOG", "copies of slow tasks"),
-        ];
+        let mut next = if self.has_no_end() {
+            vec![
+                NextCommand::new("tailspn estimate LOG", "the time left"),
+                NextCommand::new("tailspn watch LOG", "the time left, again and again"),
+            ]
+        } else {
+            vec![
+                NextCommand::new("tailspn estimate LOG", "the next run, other sizes, other clusters"),
+                NextCommand::new("tailspn whatif LOG", "copies of slow tasks"),
+            ]
+        };
         if self.stages.iter().any(|stage| stage.stragglers > 0) {
             next.push(NextCommand::new("tailspn why LOG --verbose", "each straggler and its evidence"));
             if !has_samples {

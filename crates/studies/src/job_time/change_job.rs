@@ -82,10 +82,10 @@ fn trials(plan: &Plan) -> Vec<Trial<Plan>> {
         let what = format!("{reduces} reduces, not {}", plan.reduces());
         add("reduces", what, format!("--reduces {reduces}"), None, one(&|plan| plan.job.reduces = reduces));
     }
-    for split_mb in [0.5 * plan.job.split_mb, 2.0 * plan.job.split_mb] {
+    for split_mb in [0.5 * plan.job.split_mb, 2.0 * plan.job.split_mb].map(three_digits) {
         let changed = one(&|plan| plan.job.split_mb = split_mb);
         if changed.problems().is_empty() && changed.tasks() <= LARGE {
-            let what = format!("splits of {split_mb} MB, not {} MB", plan.job.split_mb);
+            let what = format!("splits of {split_mb} MB, not {} MB", three_digits(plan.job.split_mb));
             add("splits", what, format!("--split-size {split_mb}MB"), None, changed);
         }
     }
@@ -120,4 +120,11 @@ fn of_hardware(plan: &Plan) -> Vec<Trial<Plan>> {
     });
     add("a network that is 25% faster", |node| node.network_mb_per_s *= 1.25);
     trials
+}
+
+/// Returns a size with three digits, as a person would write it.
+fn three_digits(mb: f64) -> f64 {
+    let unit = 10_f64.powf(mb.log10().floor() - 2.0);
+    // rounded twice: the product may end in 0000000001
+    format!("{:.6}", (mb / unit).round() * unit).parse().unwrap_or(mb)
 }

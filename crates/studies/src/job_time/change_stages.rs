@@ -127,7 +127,7 @@ fn of_tasks(plan: &StagePlan) -> Vec<Trial<StagePlan>> {
                 stage.warming = 0.0;
             }
         });
-        add("warm executors: first tasks as fast as later ones", warm);
+        add("no warm-up: all tasks as fast as those on warm executors", warm);
     }
     if plan.stragglers.is_some() {
         add("no stragglers", changed(plan, |plan| plan.stragglers = None));

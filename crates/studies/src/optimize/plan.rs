@@ -99,7 +99,7 @@ impl OptimizePlan {
         self.sweep.check_subject(to);
         for (key, is_set) in self.sweep.set_for_sweeps() {
             if is_set {
-                to.add(key, "`optimize` does not use it; remove it");
+                to.add(key, "`[optimize]` does not use it; remove it");
             }
         }
     }
@@ -190,7 +190,7 @@ mod tests {
     fn keys_of_sweeps_without_effect_are_refused() {
         let text = "[sweep]\ndesign = 'each'\nconstraints = ['a > 1']\n[[axis]]\nkey = 'a'\nfrom = 3\nto = 6\n";
         let expected =
-            ["design", "constraints"].map(|key| format!("`sweep.{key}`: `optimize` does not use it; remove it"));
+            ["design", "constraints"].map(|key| format!("`sweep.{key}`: `[optimize]` does not use it; remove it"));
         assert_eq!(told(text), expected);
     }
 

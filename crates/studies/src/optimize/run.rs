@@ -151,7 +151,7 @@ impl Optimization {
         let of_job = || subject.number("job.deadline_s", &sweep.axis, &Point::base(sweep.axis.len()));
         let deadline_s = plan.optimize.deadline_s.or_else(of_job);
         if deadline_s.is_none() {
-            let missing = "`optimize` needs `deadline_s`, the deadline in seconds";
+            let missing = "`[optimize]` needs `deadline_s`, the deadline in seconds";
             Problems::check(vec![KeyProblem::at("optimize", missing)])?;
         }
         plan.optimize.deadline_s = deadline_s;

@@ -18,7 +18,7 @@ use crate::sweep::sobol;
 pub struct SweepPlan {
     /// The question at each point, and the number of replications.
     pub sweep: Settings,
-    /// Settings of `optimize`: the search for the cheapest configuration, and its deadline. Default none. With this
+    /// Settings of the search for the cheapest configuration, and its deadline. Default none. With this
     /// section, other keys have other defaults: an axis has every whole number between its ends, a point has 500
     /// replications, and there are at most 10,000 configurations.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -185,7 +185,7 @@ pub struct Axis {
     /// If true, values between the ends are rounded to whole numbers. Default false; true with `[optimize]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whole: Option<bool>,
-    /// Direction in which the job gets faster, for `optimize`. Default `unknown`.
+    /// Direction in which the job gets faster, for a search. Default `unknown`.
     #[serde(default, skip_serializing_if = "Faster::is_unknown")]
     pub faster: Faster,
 }

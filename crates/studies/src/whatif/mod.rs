@@ -117,7 +117,7 @@ impl WhatIf {
         Ok(Self::of(WhatIfJob::Replayed(Box::new(replayed)), policies))
     }
 
-    /// Compares the policies of the literature on the job of a log, in place of those that its system can be set to.
+    /// Compares the policies of the literature on the job of a log, in place of the settings of its system.
     #[must_use]
     pub fn of_literature(self) -> Self {
         match &self.job {
