@@ -100,7 +100,7 @@ fn commands_to_try_next_run_as_printed() {
     assert!(run.len() >= 25, "{run:?}");
     for command in run {
         let words: Vec<String> = command.split(' ').skip(1).map(files).collect();
-        // `watch` follows a log that never ends, `serve` waits for a browser; an application is named by its id
+        // `watch` follows a log that never ends, `serve` waits for a browser; ID stands for an application
         if ["watch", "serve"].contains(&&*words[0]) || words.contains(&"ID".to_owned()) {
             continue;
         }

@@ -207,7 +207,7 @@ pub(crate) struct WhatIfArgs {
     /// Compare policies for a built-in job
     #[arg(long, conflicts_with = "plan")]
     pub(crate) demo: bool,
-    /// For a log: compare the policies of this plan, or `all` policies of the literature [default: those that the log's
+    /// For a log: the policies to compare, `all` of the literature or those of this plan [default: those that the log's
     /// system can be set to]
     #[arg(long, value_name = "all|PLAN.toml", help_heading = "Run")]
     pub(crate) policies: Option<PathBuf>,
