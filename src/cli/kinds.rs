@@ -64,7 +64,7 @@ impl Uses for FileKind {
             Self::Log(format @ LogFormat::HadoopJson) => {
                 (format.text().to_owned(), "`estimate`, `why`, `optimize` or `whatif`")
             }
-            Self::Log(format @ (LogFormat::HadoopText | LogFormat::Rumen)) => {
+            Self::Log(format @ (LogFormat::HadoopText | LogFormat::Rumen | LogFormat::PhaseLog)) => {
                 (format.text().to_owned(), "`estimate`, `why` or `optimize`")
             }
             Self::Log(format) => (format.text().to_owned(), "`why`"),

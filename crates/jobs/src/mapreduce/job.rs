@@ -5,7 +5,9 @@
 //! [`crate::cluster`], with the means and distributions of the plan. A task is the sum of its phases; loading and the shuffle come
 //! before the maps and before the reduces.
 
-use crate::job::{Delay, Job, JobStage, Machine, Phase as TaskPhase, Spread, Step, Steps, TaskGroup, Tasks, Varies};
+use crate::job::{
+    Delay, FirstTasks, Job, JobStage, Machine, Phase as TaskPhase, Spread, Step, Steps, TaskGroup, Tasks, Varies,
+};
 use crate::mapreduce::law_quantiles::LawTables;
 use crate::mapreduce::params::{Node, Plan};
 use crate::mapreduce::parts::{Parts, parts};
@@ -13,7 +15,7 @@ use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_law::PhaseLaw;
 use crate::mapreduce::spn_gc;
 use crate::mapreduce::straggler::{Stragglers, WhichTasks};
-use crate::mapreduce::task_times::{PhaseTimesError, last_map_ratio, phase_times, task_means};
+use crate::mapreduce::task_times::{PhaseTimesError, given_task_s, last_map_ratio, phase_times, task_means};
 use crate::mapreduce::uses::Sharing;
 
 /// Minimum mean time of a task \[s\].
@@ -92,7 +94,8 @@ fn machine(node: &Node) -> Machine {
         cores: node.host_cores.unwrap_or(f64::INFINITY).min(f64::from(slots)),
         shares_disk: node.disk == Sharing::Shared,
         shares_network: node.network == Sharing::Shared,
-        permits: node.gpus.filter(|gpus| *gpus > 0).map(small),
+        permits: node.permits().map(small),
+        shared_gpus: node.shared_gpus().map(small),
         ..Machine::with_slots(slots)
     }
 }
@@ -148,10 +151,20 @@ fn spread(plan: &Plan, tasks: &Kind<'_>, usual_s: f64, tables: &LawTables) -> (S
     (Spread { phases: found.iter().map(law).collect(), means }, found)
 }
 
+/// Returns the means of the phases `found` in the first tasks of slots, relative to the usual time of tasks; none if they do not differ.
+fn first_tasks(plan: &Plan, tasks: &Kind<'_>, found: &[usize]) -> Option<FirstTasks> {
+    let (map_s, reduce_s) = given_task_s(plan, &plan.first_phases()?);
+    let is_map = tasks.setup == Phase::Load;
+    let means_s: &[f64] = if is_map { &map_s } else { &reduce_s };
+    let usual_s = tasks.means_s.first()?.iter().sum::<f64>().max(SHORTEST_S);
+    let slots = if is_map { plan.map_slots() } else { plan.reduce_slots() };
+    Some(FirstTasks { tasks: small(slots), means: found.iter().map(|phase| means_s[*phase] / usual_s).collect() })
+}
+
 /// Returns the steps of a task with the phases `found`; none if tasks share nothing.
 fn steps(plan: &Plan, tasks: &Kind<'_>, found: &[usize]) -> Steps {
     if !plan.shares_workers() && !plan.waits_for_gpus() {
-        return Steps::default();
+        return Steps { first: first_tasks(plan, tasks, found), ..Steps::default() };
     }
     let input = (spn_gc::local_share(plan), spn_gc::map_input_mb(plan, 0));
     let of_kind = |node: &Node, kind: usize| {
@@ -165,6 +178,7 @@ fn steps(plan: &Plan, tasks: &Kind<'_>, found: &[usize]) -> Steps {
         found.iter().map(of_phase).collect::<Vec<_>>()
     };
     let kinds: Vec<_> = plan.cluster.node.iter().enumerate().map(|(kind, node)| of_kind(node, kind)).collect();
+    let first = first_tasks(plan, tasks, found);
     let mut made = Vec::new();
     let mut places = Vec::new();
     for (place, phase) in found.iter().enumerate() {
@@ -178,7 +192,7 @@ fn steps(plan: &Plan, tasks: &Kind<'_>, found: &[usize]) -> Steps {
     }
     let shares = |kind: usize| places.iter().map(|&(place, part)| kinds[kind][place][part].1).collect::<Vec<_>>();
     let of_workers = || workers(plan).flat_map(|(kind, _)| shares(kind)).collect();
-    Steps { steps: made, shares: if kinds.len() == 1 { shares(0) } else { of_workers() } }
+    Steps { steps: made, shares: if kinds.len() == 1 { shares(0) } else { of_workers() }, first }
 }
 
 /// Converts a count of a valid plan to 32 bits.
