@@ -49,7 +49,7 @@ impl FittedJob {
             text += &format!("# * {note}\n");
         }
         for value in &self.values {
-            text += &format!("# {} = {} s: {}\n", value.key, short(value.value), value.from);
+            text += &format!("# {} = {}: {}\n", value.key, short(value.value), value.from);
         }
         Ok(format!("{text}\n{}", self.plan.to_toml()?))
     }

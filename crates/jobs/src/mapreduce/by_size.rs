@@ -38,6 +38,18 @@ impl Growth {
         self.fixed_s + self.per_mb_s * mb.max(0.0).powf(self.exponent)
     }
 
+    /// Returns it with six significant digits, which are more than a log can tell.
+    pub(crate) fn rounded(self) -> Self {
+        let short = |value: f64| {
+            if value == 0.0 || !value.is_finite() {
+                return value;
+            }
+            let unit = 10.0_f64.powi(5 - value.abs().log10().floor() as i32);
+            (value * unit).round() / unit
+        };
+        Self { fixed_s: short(self.fixed_s), per_mb_s: short(self.per_mb_s), exponent: short(self.exponent) }
+    }
+
     fn is_valid(&self) -> bool {
         let fine = |value: f64| value.is_finite() && value >= 0.0;
         fine(self.fixed_s) && fine(self.per_mb_s) && self.exponent > 0.0 && self.exponent.is_finite()

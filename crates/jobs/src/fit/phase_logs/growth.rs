@@ -31,7 +31,7 @@ pub(super) fn growth(points: &[SizePoint]) -> (Growth, bool) {
     let sizes: Vec<(f64, f64)> = points.iter().map(|point| (point.mb, point.seconds)).collect();
     if !has_slope(&sizes) {
         let per_mb_s = level / weighted_mean(&points, |point| point.mb);
-        return (Growth { per_mb_s, ..Growth::default() }, false);
+        return (Growth { per_mb_s, ..Growth::default() }.rounded(), false);
     }
     let weighted = |point: &SizePoint| point.tasks / point.seconds.max(SHORTEST_S).powi(2);
     let (fixed_s, per_mb_s) = line(points.iter().map(|point| (point.mb, point.seconds, weighted(point))));
@@ -44,7 +44,7 @@ pub(super) fn growth(points: &[SizePoint]) -> (Growth, bool) {
         let (log, exponent) = line(logs);
         Growth { fixed_s: 0.0, per_mb_s: log.exp(), exponent }
     };
-    (found, true)
+    (found.rounded(), true)
 }
 
 fn weighted_mean(points: &[SizePoint], value: impl Fn(&SizePoint) -> f64) -> f64 {
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn a_time_that_grows_faster_than_its_data_is_a_power() {
         let (found, known) = at(&[(32.0, 1.0), (64.0, 4.0)]);
-        assert!(known && (found.exponent - 2.0).abs() < 1e-12 && (found.at(128.0) - 16.0).abs() < 1e-9, "{found:?}");
+        assert!(known && (found.exponent - 2.0).abs() < 1e-12 && (found.at(128.0) - 16.0).abs() < 1e-4, "{found:?}");
     }
 
     #[test]

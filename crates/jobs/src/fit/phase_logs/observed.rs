@@ -122,13 +122,14 @@ pub fn observe_phases(trace: &JobTrace, host: LogHost, input_mb: Option<f64>) ->
     let cores = trace.phase_log.cores.or(host.cores);
     let stated = trace.phase_log.permits.or(host.permits);
     let uses_gpu = spans.iter().any(|span| place_of(&span.phase) == Some(GPU));
-    let work = Work::of(spans, cores);
+    let filled = without_gaps(spans);
+    let work = Work::of(&filled, cores);
     Ok(PhaseRun {
         name: application.name.clone(),
         job_s: spans.iter().map(|span| span.end_s).fold(0.0, f64::max),
         load_s: of_kind(TaskKind::Slot).map(|span| span.end_s).fold(0.0, f64::max),
         hosts,
-        map_slots: slots(TaskKind::Map).max(slots_that_started(spans, reduces, hosts)).div_ceil(hosts),
+        map_slots: slots(TaskKind::Map).max(slots_before_reduces(spans)).div_ceil(hosts),
         reduce_slots: slots(TaskKind::Reduce).div_ceil(hosts),
         cores,
         permits: uses_gpu.then(|| stated.unwrap_or_else(|| permits_of(spans))),
@@ -137,7 +138,7 @@ pub fn observe_phases(trace: &JobTrace, host: LogHost, input_mb: Option<f64>) ->
         input_mb,
         shuffled_mb: moved_mb(spans, "shuffle"),
         unknown_phases: trace.phase_log.unknown_phases.clone(),
-        list: tasks_of(spans, &work, input_mb / maps as f64),
+        list: tasks_of(&filled, &work, input_mb / maps as f64),
         log,
     })
 }
@@ -147,17 +148,13 @@ fn moved_mb(spans: &[PhaseSpan], phase: &str) -> f64 {
     spans.iter().filter(|span| span.phase == phase).filter_map(|span| span.bytes).sum::<u64>() as f64 / MB
 }
 
-/// Returns the slots that started and ran no reduce, if reduces have slots of their own; so a slot without a map counts, too.
-fn slots_that_started(spans: &[PhaseSpan], reduces: u64, hosts: u64) -> u64 {
+/// Returns the slots that started, with numbers before those of reduces: map slots, also those that no map used. None without slots of reduces.
+fn slots_before_reduces(spans: &[PhaseSpan]) -> u64 {
     let of = |kind: TaskKind| -> BTreeSet<(u32, u32)> {
         spans.iter().filter(|span| span.kind == kind).map(|span| (span.node, span.slot)).collect()
     };
     let (started, reducing) = (of(TaskKind::Slot), of(TaskKind::Reduce));
-    // slots without any task may be slots of reduces
-    if reduces == 0 || (reducing.len() as u64) < reduces.min(hosts) {
-        return 0;
-    }
-    let first_reducing = reducing.iter().map(|(_, slot)| *slot).min().unwrap_or(u32::MAX);
+    let first_reducing = reducing.iter().map(|(_, slot)| *slot).min().unwrap_or(0);
     started.difference(&reducing).filter(|(_, slot)| *slot < first_reducing).count() as u64
 }
 
@@ -183,6 +180,23 @@ fn permits_of(spans: &[PhaseSpan]) -> u64 {
     u64::try_from(most).unwrap_or(1).max(1)
 }
 
+/// Returns the phases of tasks, in the same order, with the time since the task before on the same slot in the first phase of each task: the slot frees the
+/// memory of that task and asks for the next one.
+fn without_gaps(spans: &[PhaseSpan]) -> Vec<PhaseSpan> {
+    let mut spans: Vec<PhaseSpan> = spans.iter().filter(|span| span.kind != TaskKind::Slot).cloned().collect();
+    let slot = |span: &PhaseSpan| (span.kind, span.node, span.slot);
+    let mut order: Vec<usize> = (0..spans.len()).collect();
+    order.sort_by(|&a, &b| slot(&spans[a]).cmp(&slot(&spans[b])).then(spans[a].start_s.total_cmp(&spans[b].start_s)));
+    for pair in order.windows(2) {
+        let (before, next) = (pair[0], pair[1]);
+        let is_next_task = spans[before].task != spans[next].task || spans[before].attempt != spans[next].attempt;
+        if slot(&spans[before]) == slot(&spans[next]) && is_next_task {
+            spans[next].start_s = spans[before].end_s.min(spans[next].start_s);
+        }
+    }
+    spans
+}
+
 /// The users of the cores and of the GPU of each host.
 struct Work {
     cores: BTreeMap<u32, Users>,
@@ -194,7 +208,7 @@ impl Work {
         let hosts: BTreeSet<u32> = spans.iter().map(|span| span.node).collect();
         let users = |capacity: f64, is_user: &dyn Fn(&PhaseSpan) -> bool| {
             let of_host = |host: u32| {
-                let here = spans.iter().filter(move |span| span.node == host && span.kind != TaskKind::Slot);
+                let here = spans.iter().filter(move |span| span.node == host);
                 let uses = here.filter(|span| is_user(span)).map(|span| (span.start_s, span.end_s));
                 Users::new(capacity, uses)
             };
@@ -225,7 +239,6 @@ fn uses_core(phase: &str) -> bool {
 fn tasks_of(spans: &[PhaseSpan], work: &Work, split_mb: f64) -> Vec<PhaseTask> {
     let key = |span: &PhaseSpan| (span.kind, span.task, span.attempt);
     let mut tasks: Vec<&[PhaseSpan]> = spans.chunk_by(|a, b| key(a) == key(b)).collect();
-    tasks.retain(|task| task[0].kind != TaskKind::Slot);
     tasks.sort_by(|a, b| a[0].start_s.total_cmp(&b[0].start_s));
     let mut used = BTreeSet::new();
     let task = |spans: &&[PhaseSpan]| {
