@@ -1,10 +1,8 @@
 //! Phase times that were measured at several sizes: how they grow with the data of a task, and how the first task of a slot differs.
 //!
-//! Defines the section `[phases.by_size]` of a plan, and its means at the size of a job. `fit` measures them from phase logs.
+//! Defines the section `[phases.by_size]` of a plan; `sized` applies it to a job. `fit` measures the times from phase logs.
 
 use serde::{Deserialize, Serialize};
-
-use crate::mapreduce::params::{GivenPhases, Plan};
 
 /// Time of a phase by the data of a task: `fixed_s + per_mb_s * MB ^ exponent`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -97,19 +95,21 @@ pub struct PhasesBySize {
     pub reduce: SizedPhase,
 }
 
-/// Phases of a [`PhasesBySize`], by key.
-pub const SIZED_PHASES: [(&str, fn(&PhasesBySize) -> &SizedPhase); 8] = [
-    ("read", |phases| &phases.read),
-    ("map", |phases| &phases.map),
-    ("to_gpu", |phases| &phases.to_gpu),
-    ("gpu", |phases| &phases.gpu),
-    ("to_host", |phases| &phases.to_host),
-    ("spill", |phases| &phases.spill),
-    ("merge", |phases| &phases.merge),
-    ("reduce", |phases| &phases.reduce),
-];
-
 impl PhasesBySize {
+    /// Returns its phases with their keys.
+    pub(super) fn all(&self) -> [(&'static str, &SizedPhase); 8] {
+        [
+            ("read", &self.read),
+            ("map", &self.map),
+            ("to_gpu", &self.to_gpu),
+            ("gpu", &self.gpu),
+            ("to_host", &self.to_host),
+            ("spill", &self.spill),
+            ("merge", &self.merge),
+            ("reduce", &self.reduce),
+        ]
+    }
+
     /// Returns the keys whose values are out of range.
     pub(super) fn problems(&self) -> Vec<(String, &'static str)> {
         let mut found = Vec::new();
@@ -118,8 +118,7 @@ impl PhasesBySize {
                 found.push((format!("by_size.{key}"), "must be a finite number of at least 0"));
             }
         }
-        for (key, phase) in SIZED_PHASES {
-            let SizedPhase { first, later } = phase(self);
+        for (key, SizedPhase { first, later }) in self.all() {
             for (of, growth) in [("first", first), ("later", later)] {
                 if !growth.is_valid() {
                     let rule = "needs finite times of at least 0, and an exponent above 0";
@@ -128,59 +127,5 @@ impl PhasesBySize {
             }
         }
         found
-    }
-
-    /// Returns phase 1 on the workers of a plan \[s\].
-    fn load_at(&self, plan: &Plan) -> f64 {
-        let Some(node) = plan.cluster.node.first() else { return self.load_s };
-        let Some(cores) = node.host_cores.filter(|_| self.load_slots > 0) else { return self.load_s };
-        let crowd = |slots: u64| (slots as f64 / cores).max(1.0);
-        self.load_s * crowd(node.map_slots + node.reduce_slots) / crowd(self.load_slots)
-    }
-
-    /// Returns the data of a reduce in a plan \[MB\].
-    fn reduce_mb(&self, plan: &Plan) -> f64 {
-        self.shuffled_per_mb * plan.job.input_mb / plan.reduces().max(1) as f64
-    }
-}
-
-impl GivenPhases {
-    /// Returns the phase means at the size of a plan's job; `of` selects the first or the later task of a slot.
-    fn sized(&self, plan: &Plan, by_size: &PhasesBySize, of: fn(&SizedPhase) -> &Growth) -> Self {
-        let (split_mb, reduce_mb) = (plan.job.split_mb.min(plan.job.input_mb), by_size.reduce_mb(plan));
-        let map = |phase: &SizedPhase| of(phase).at(split_mb);
-        let reduce = |phase: &SizedPhase| of(phase).at(reduce_mb);
-        let copy_s = map(&by_size.to_gpu);
-        let means_s = [
-            by_size.load_at(plan),
-            map(&by_size.read),
-            map(&by_size.map) + copy_s,
-            map(&by_size.gpu),
-            map(&by_size.to_host),
-            map(&by_size.spill),
-            0.0,
-            reduce(&by_size.merge),
-            reduce(&by_size.reduce),
-        ];
-        Self { means_s, copy_s, ..self.clone() }
-    }
-}
-
-impl Plan {
-    /// Returns the given phase means, at the size of the job; none for a plan with a profile. Means of tasks other than the first of their slot.
-    pub fn given_phases(&self) -> Option<GivenPhases> {
-        let given = self.phases.as_ref()?;
-        Some(match &given.by_size {
-            Some(by_size) => given.sized(self, by_size, |phase| &phase.later),
-            None => given.clone(),
-        })
-    }
-
-    /// Returns the phase means of the first task of a slot; none if it does not differ.
-    pub(super) fn first_phases(&self) -> Option<GivenPhases> {
-        let given = self.phases.as_ref()?;
-        let by_size = given.by_size.as_ref()?;
-        let differs = SIZED_PHASES.iter().any(|(_, phase)| phase(by_size).first != phase(by_size).later);
-        differs.then(|| given.sized(self, by_size, |phase| &phase.first))
     }
 }

@@ -190,6 +190,14 @@ impl Plan {
 }
 
 impl Node {
+    /// Sets the number of GPUs of the worker; each GPU keeps its permits.
+    pub fn set_gpus(&mut self, gpus: u64) {
+        if let (Some(permits), Some(before @ 1..)) = (self.gpu_permits, self.gpus) {
+            self.gpu_permits = Some(permits.saturating_mul(gpus).div_ceil(before));
+        }
+        self.gpus = Some(gpus);
+    }
+
     /// Returns the number of GPUs of the worker, if more tasks may hold them at a time than there are GPUs.
     pub(super) fn shared_gpus(&self) -> Option<u64> {
         let gpus = self.gpus.filter(|gpus| *gpus > 0)?;

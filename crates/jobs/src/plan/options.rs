@@ -150,7 +150,7 @@ impl PlanOption {
                 node.iter_mut().for_each(|node| node.reduce_slots = count);
                 plan.model.slots = true;
             }
-            Self::Gpus(count) => node.iter_mut().for_each(|node| node.gpus = Some(count)),
+            Self::Gpus(count) => node.iter_mut().for_each(|node| node.set_gpus(count)),
             Self::GpuPermits(count) => node.iter_mut().for_each(|node| {
                 node.gpus.get_or_insert(1);
                 node.gpu_permits = Some(count);
@@ -271,8 +271,7 @@ impl PlanOption {
             Self::Reduces(_) => return Err(without("use `--partitions`")),
             Self::Workers(..) => return Err(without("use `--executors`")),
             Self::MapSlots(_) | Self::ReduceSlots(_) => return Err(without("use `--cores`")),
-            Self::Gpus(_) => return Err(without("use `--gpus-per-executor`")),
-            Self::GpuPermits(_) => return Err(without("use `--concurrent-gpu-tasks`")),
+            Self::Gpus(_) | Self::GpuPermits(_) => return Err(without("use `--gpus-per-executor`")),
             Self::Slots(_) => return Err(without("its tasks always wait for slots; use `--executors` and `--cores`")),
         }
         Ok(())
