@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tailspn::ask::RunSettings;
-use tailspn::fit::HadoopConf;
+use tailspn::fit::{HadoopConf, LogHost};
 use tailspn::job_time::{FitSettings, FittedModel, LogFit, LogFitError};
 use tailspn::plan::JobPlan;
 use tailspn::report::{Answer, Typed};
@@ -78,7 +78,8 @@ fn model(args: &FitArgs, mut first: Option<JobTrace>, terminal: &Terminal) -> Re
     }
     catch_interrupt(terminal);
     let run = RunSettings { level: args.level, ..RunSettings::default() };
-    let mut fit = LogFit::new(FitSettings { inputs_mb, jobs: args.job.clone(), run });
+    let host = LogHost { cores: args.log_cores, permits: args.log_permits };
+    let mut fit = LogFit::new(FitSettings { inputs_mb, jobs: args.job.clone(), host, run });
     for log in &logs {
         let trace = first.take().map_or_else(|| log.load(terminal), Ok)?;
         fit.add(&log.name(), trace)?;

@@ -64,12 +64,12 @@ impl Uses for FileKind {
             Self::Log(format @ LogFormat::HadoopJson) => {
                 (format.text().to_owned(), "`estimate`, `why`, `study` or `whatif`")
             }
-            Self::Log(format @ (LogFormat::HadoopText | LogFormat::Rumen)) => {
+            Self::Log(format @ (LogFormat::HadoopText | LogFormat::Rumen | LogFormat::PhaseLog)) => {
                 (format.text().to_owned(), "`estimate`, `why` or `study`")
             }
             Self::Log(format) => (format.text().to_owned(), "`why`"),
             Self::HadoopConf => {
-                known("the configuration of a Hadoop job", "`estimate` or `fit`, with the job's history,")
+                known("the configuration of a Hadoop job", "`estimate` or `tool fit`, with the job's history,")
             }
             Self::Result => known("a result of tailspn", "`tailspn FILE`, or `why` with another result,"),
             Self::Samples => known("samples of sysstat", "`why`, with the log of the job,"),

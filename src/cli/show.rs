@@ -188,7 +188,10 @@ fn log(path: &Path, name: &str, format: Format, terminal: &Terminal) -> Result<S
     let causes = causes_of_log(&trace, &Samples::default(), &CauseSettings::default()).causes;
     text += &format!("\n{}", costs(&report, &causes));
     let mut next = vec![(format!("why {name}"), "what each cause cost")];
-    if matches!(format, Format::SparkEventLog | Format::HadoopJson | Format::HadoopText | Format::Rumen) {
+    if matches!(
+        format,
+        Format::SparkEventLog | Format::HadoopJson | Format::HadoopText | Format::Rumen | Format::PhaseLog
+    ) {
         let (told, is_possible) = model(path, terminal);
         text += &told;
         if is_possible {

@@ -95,6 +95,7 @@ mod oracle;
 mod other_formats;
 #[cfg(feature = "cli")]
 mod own_run;
+mod phase_logs;
 mod pictures;
 mod pipe_semantics;
 mod plan_keys;

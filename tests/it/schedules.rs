@@ -177,7 +177,11 @@ impl Schedule {
                 spread: Spread { phases: vec![constant(); parts.len()], means: means.collect() },
                 slots: Some(machines.iter().map(slots).collect()),
                 stragglers: None,
-                steps: Steps { steps: (0..parts.len()).map(step).collect(), shares: vec![1.0; parts.len()] },
+                steps: Steps {
+                    steps: (0..parts.len()).map(step).collect(),
+                    shares: vec![1.0; parts.len()],
+                    first: None,
+                },
             }
         };
         let maps = self.maps.as_ref().unwrap();

@@ -52,6 +52,13 @@ pub(crate) struct FitArgs {
     /// that name; may be repeated
     #[arg(long, value_name = "ID|NAME", help_heading = "Question")]
     pub(crate) job: Vec<String>,
+    /// Cores of the host of phase logs, if they have no column `cores`
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive, help_heading = "Question")]
+    pub(crate) log_cores: Option<f64>,
+    /// Tasks that could hold the GPU in phase logs, 0 for any number, if they have no column `permits` [default: as the
+    /// waits in the logs show]
+    #[arg(long, value_name = "P", allow_hyphen_values = true, value_parser = values::count, help_heading = "Question")]
+    pub(crate) log_permits: Option<u64>,
     /// Confidence level of all intervals
     #[arg(long, value_name = "LEVEL", default_value = "0.95", allow_hyphen_values = true, value_parser = values::share, help_heading = "Question")]
     pub(crate) level: f64,
@@ -71,6 +78,13 @@ pub(crate) struct FittedArgs {
     /// Job to fit if a MapReduce log has several: an id or a name; may be repeated
     #[arg(long, value_name = "ID|NAME", help_heading = "Logs")]
     job: Vec<String>,
+    /// Cores of the host of phase logs, if they have no column `cores`
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive, help_heading = "Logs")]
+    log_cores: Option<f64>,
+    /// Tasks that could hold the GPU in phase logs, 0 for any number, if they have no column `permits` [default: as the
+    /// waits in the logs show]
+    #[arg(long, value_name = "P", allow_hyphen_values = true, value_parser = values::count, help_heading = "Logs")]
+    log_permits: Option<u64>,
     #[command(flatten)]
     limits: LogArgs,
 }
@@ -81,6 +95,8 @@ impl FittedArgs {
         FitArgs {
             input_size: self.log_input_size.clone(),
             job: self.job.clone(),
+            log_cores: self.log_cores,
+            log_permits: self.log_permits,
             ..FitArgs::of_logs(logs.iter().map(|log| log.to_path_buf()).collect(), &self.limits)
         }
     }
@@ -95,6 +111,8 @@ impl FittedArgs {
         let used = [
             ("--log-input-size", !self.log_input_size.is_empty()),
             ("--job", !self.job.is_empty()),
+            ("--log-cores", self.log_cores.is_some()),
+            ("--log-permits", self.log_permits.is_some()),
             ("--app", self.limits.app.is_some()),
         ];
         used.into_iter().find(|(_, used)| *used).map(|(option, _)| option)
@@ -110,6 +128,8 @@ impl FitArgs {
             output: None,
             input_size: Vec::new(),
             job: Vec::new(),
+            log_cores: None,
+            log_permits: None,
             level: 0.95,
             limits: limits.clone(),
             print: PrintArgs::default(),

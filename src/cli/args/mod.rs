@@ -84,7 +84,7 @@ pub(crate) enum Command {
     Estimate(Box<EstimateArgs>),
     /// Explain a run, or the difference of two
     ///
-    /// Reads logs of Spark 1.x to 4.x, Hadoop and Rumen, and cluster traces of Google and Alibaba, with samples of the
+    /// Reads logs of Spark 1.x to 4.x, Hadoop and Rumen, phase logs, and cluster traces of Google and Alibaba, with samples of the
     /// nodes. Shows where the time went, which tasks were slow, their causes with evidence and remedy, and what the job
     /// would have saved. With two logs, results or plans, shows what changed, with a significance test.
     Why(Box<WhyArgs>),

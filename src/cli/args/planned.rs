@@ -69,6 +69,9 @@ pub(crate) struct JobArgs {
     /// GPUs per worker, for which map tasks wait; 0: no worker has a GPU
     #[arg(long, value_name = "G", allow_hyphen_values = true, value_parser = values::count)]
     pub(crate) gpus_per_worker: Option<u64>,
+    /// Map tasks that may hold a worker's GPUs at a time; 0: all of them, sharing the GPUs equally [default: one per GPU]
+    #[arg(long, value_name = "P", allow_hyphen_values = true, value_parser = values::count)]
+    pub(crate) gpu_permits: Option<u64>,
     /// Let tasks wait for slots
     #[arg(long, conflicts_with = "no_slots")]
     pub(crate) slots: bool,
@@ -237,6 +240,7 @@ impl JobArgs {
             self.map_slots.map(PlanOption::MapSlots),
             self.reduce_slots.map(PlanOption::ReduceSlots),
             self.gpus_per_worker.map(PlanOption::Gpus),
+            self.gpu_permits.map(PlanOption::GpuPermits),
             slots,
             self.gpus_per_executor.map(PlanOption::GpusOfExecutor),
             self.concurrent_gpu_tasks.map(PlanOption::ConcurrentGpuTasks),

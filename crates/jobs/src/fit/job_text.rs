@@ -12,6 +12,9 @@ impl FittedJob {
     ///
     /// If TOML cannot express a value; a sound plan has no such value.
     pub fn plan_text(&self) -> Result<String, toml::ser::Error> {
+        if self.plan.phases.is_some() {
+            return self.measured_text();
+        }
         let own = toml::Value::try_from(&self.plan)?;
         let default = toml::Value::try_from(Plan::default())?;
         let mut text = format!("# {}: the plan of {}, fitted to its run of {:.3} s.\n", self.log, self.id, self.run_s);
@@ -37,6 +40,18 @@ impl FittedJob {
             );
         }
         Ok(text)
+    }
+
+    /// Returns a plan with measured phases as text, with the sources of its values on top.
+    fn measured_text(&self) -> Result<String, toml::ser::Error> {
+        let mut text = format!("# The plan of {}, fitted to {}.\n", self.id, self.log);
+        for note in &self.notes {
+            text += &format!("# * {note}\n");
+        }
+        for value in &self.values {
+            text += &format!("# {} = {}: {}\n", value.key, short(value.value), value.from);
+        }
+        Ok(format!("{text}\n{}", self.plan.to_toml()?))
     }
 
     /// Returns a line of the default plan with this plan's value.

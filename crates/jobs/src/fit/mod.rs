@@ -24,6 +24,7 @@
 //! | slots of its cluster, their waits for tasks, the start of a task | [`waits`] |
 //! | the settings of a MapReduce job | [`hadoop_conf`] |
 //! | a recorded job, prepared to run again under other policies | [`replay`](mod@replay), `replay_times` |
+//! | jobs of phase logs, one plan | `phase_logs/` |
 //! | several jobs of a program, one plan | [`pooled`] |
 //! | counters and times as symbols of SPN-GC; the plan as text | [`test_job`], `test_times`, `job_text` |
 //!
@@ -45,6 +46,7 @@ mod notes;
 pub mod observe;
 pub mod observed_job;
 mod only_job;
+mod phase_logs;
 pub mod pooled;
 mod progress;
 pub mod replay;
@@ -71,6 +73,7 @@ pub use law::LawScore;
 pub use observe::{ObservedRun, ObservedStage, ObservedTask, observe};
 pub use observed_job::{ObservedJob, is_mapreduce, observe_job, observe_jobs};
 pub use only_job::only_job;
+pub use phase_logs::{LogHost, PhaseRun, fit_phases, is_phase_log, observe_phases};
 pub use pooled::{FittedJobs, fit_jobs};
 pub use progress::{RunProgress, StageProgress, StartedTask, observe_progress};
 pub use replay::{Replay, ReplayNode, ReplayStage, replay};

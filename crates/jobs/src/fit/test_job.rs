@@ -89,6 +89,7 @@ impl FittedJob {
             workers: node.map(|node| node.count),
             map_slots: node.map(|node| node.map_slots),
             reduce_slots: node.map(|node| node.reduce_slots),
+            gpu_permits: node.and_then(|node| node.gpu_permits),
         }
     }
 

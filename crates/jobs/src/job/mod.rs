@@ -63,17 +63,28 @@ pub struct Machine {
     pub from_s: f64,
     /// Tasks that may hold a GPU at a time; none if no task waits for one.
     pub permits: Option<u32>,
+    /// Number of GPUs, which the tasks that compute on them share; none if no task slows another one down there.
+    pub shared_gpus: Option<u32>,
 }
 
 impl Machine {
     /// Returns a machine whose tasks run at full speed, from the start.
     pub fn with_slots(slots: u32) -> Self {
-        Self { slots, cores: f64::from(slots), shares_disk: false, shares_network: false, from_s: 0.0, permits: None }
+        Self {
+            slots,
+            cores: f64::from(slots),
+            shares_disk: false,
+            shares_network: false,
+            from_s: 0.0,
+            permits: None,
+            shared_gpus: None,
+        }
     }
 
     /// Returns true if its tasks never slow each other down.
     pub(crate) fn is_roomy(&self) -> bool {
-        self.cores >= self.slots.into() && !self.shares_disk && !self.shares_network
+        let is_alone = !self.shares_disk && !self.shares_network && self.shared_gpus.is_none();
+        self.cores >= self.slots.into() && is_alone
     }
 }
 
@@ -107,6 +118,17 @@ pub struct Steps {
     /// Share of each step in the time of its phase, on each machine: the steps of the first machine, then of the next. If there are steps of one
     /// machine only, all machines are alike.
     pub shares: Vec<f64>,
+    /// The first tasks of the stage, if they take longer: each slot starts with one of them. Only for machines that are alike.
+    pub first: Option<FirstTasks>,
+}
+
+/// The first tasks of a stage, which find caches cold and memory not yet used.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FirstTasks {
+    /// Their number.
+    pub tasks: u32,
+    /// Mean of each phase, relative to the usual time of the stage's tasks.
+    pub means: Vec<f64>,
 }
 
 /// A step of a task.
@@ -133,6 +155,8 @@ pub enum Uses {
     Disk,
     /// The network.
     Network,
+    /// The GPUs, while it computes on one of them.
+    Gpu,
 }
 
 impl Uses {
@@ -143,6 +167,7 @@ impl Uses {
             Self::Cores => Some(0),
             Self::Disk => Some(1),
             Self::Network => Some(2),
+            Self::Gpu => Some(3),
         }
     }
 }

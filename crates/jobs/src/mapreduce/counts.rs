@@ -16,6 +16,7 @@ impl Plan {
             node.count = job.workers.unwrap_or(node.count);
             node.map_slots = job.map_slots.unwrap_or(node.map_slots);
             node.reduce_slots = job.reduce_slots.unwrap_or(node.reduce_slots);
+            node.gpu_permits = job.gpu_permits.or(node.gpu_permits);
         }
         plan.job.deadline_s = None;
         plan.proof.clear();

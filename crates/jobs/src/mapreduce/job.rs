@@ -5,7 +5,9 @@
 //! [`crate::cluster`], with the means and distributions of the plan. A task is the sum of its phases; loading and the shuffle come
 //! before the maps and before the reduces.
 
-use crate::job::{Delay, Job, JobStage, Machine, Phase as TaskPhase, Spread, Step, Steps, TaskGroup, Tasks, Varies};
+use crate::job::{
+    Delay, FirstTasks, Job, JobStage, Machine, Phase as TaskPhase, Spread, Step, Steps, TaskGroup, Tasks, Varies,
+};
 use crate::mapreduce::law_quantiles::LawTables;
 use crate::mapreduce::params::{Node, Plan};
 use crate::mapreduce::parts::{Parts, parts};
@@ -13,7 +15,7 @@ use crate::mapreduce::phase::Phase;
 use crate::mapreduce::phase_law::PhaseLaw;
 use crate::mapreduce::spn_gc;
 use crate::mapreduce::straggler::{Stragglers, WhichTasks};
-use crate::mapreduce::task_times::{PhaseTimesError, last_map_ratio, phase_times, task_means};
+use crate::mapreduce::task_times::{PhaseTimesError, given_task_s, last_map_ratio, phase_times, task_means};
 use crate::mapreduce::uses::Sharing;
 
 /// Minimum mean time of a task \[s\].
@@ -92,7 +94,8 @@ fn machine(node: &Node) -> Machine {
         cores: node.host_cores.unwrap_or(f64::INFINITY).min(f64::from(slots)),
         shares_disk: node.disk == Sharing::Shared,
         shares_network: node.network == Sharing::Shared,
-        permits: node.gpus.filter(|gpus| *gpus > 0).map(small),
+        permits: node.permits().map(small),
+        shared_gpus: node.shared_gpus().map(small),
         ..Machine::with_slots(slots)
     }
 }
@@ -148,10 +151,20 @@ fn spread(plan: &Plan, tasks: &Kind<'_>, usual_s: f64, tables: &LawTables) -> (S
     (Spread { phases: found.iter().map(law).collect(), means }, found)
 }
 
+/// Returns the means of the phases `found` in the first tasks of slots, relative to the usual time of tasks; none if they do not differ.
+fn first_tasks(plan: &Plan, tasks: &Kind<'_>, found: &[usize]) -> Option<FirstTasks> {
+    let (map_s, reduce_s) = given_task_s(plan, &plan.first_phases()?);
+    let is_map = tasks.setup == Phase::Load;
+    let means_s: &[f64] = if is_map { &map_s } else { &reduce_s };
+    let usual_s = tasks.means_s.first()?.iter().sum::<f64>().max(SHORTEST_S);
+    let slots = if is_map { plan.map_slots() } else { plan.reduce_slots() };
+    Some(FirstTasks { tasks: small(slots), means: found.iter().map(|phase| means_s[*phase] / usual_s).collect() })
+}
+
 /// Returns the steps of a task with the phases `found`; none if tasks share nothing.
 fn steps(plan: &Plan, tasks: &Kind<'_>, found: &[usize]) -> Steps {
     if !plan.shares_workers() && !plan.waits_for_gpus() {
-        return Steps::default();
+        return Steps { first: first_tasks(plan, tasks, found), ..Steps::default() };
     }
     let input = (spn_gc::local_share(plan), spn_gc::map_input_mb(plan, 0));
     let of_kind = |node: &Node, kind: usize| {
@@ -165,6 +178,7 @@ fn steps(plan: &Plan, tasks: &Kind<'_>, found: &[usize]) -> Steps {
         found.iter().map(of_phase).collect::<Vec<_>>()
     };
     let kinds: Vec<_> = plan.cluster.node.iter().enumerate().map(|(kind, node)| of_kind(node, kind)).collect();
+    let first = first_tasks(plan, tasks, found);
     let mut made = Vec::new();
     let mut places = Vec::new();
     for (place, phase) in found.iter().enumerate() {
@@ -178,7 +192,7 @@ fn steps(plan: &Plan, tasks: &Kind<'_>, found: &[usize]) -> Steps {
     }
     let shares = |kind: usize| places.iter().map(|&(place, part)| kinds[kind][place][part].1).collect::<Vec<_>>();
     let of_workers = || workers(plan).flat_map(|(kind, _)| shares(kind)).collect();
-    Steps { steps: made, shares: if kinds.len() == 1 { shares(0) } else { of_workers() } }
+    Steps { steps: made, shares: if kinds.len() == 1 { shares(0) } else { of_workers() }, first }
 }
 
 /// Converts a count of a valid plan to 32 bits.
@@ -297,5 +311,67 @@ mod tests {
             let job = constant_maps(4, &[&format!("map_slots = 4\n{cores}")]);
             assert!((job_s(&job) - exact).abs() < 1e-8, "{cores} {}", job_s(&job));
         }
+    }
+
+    /// A job whose maps only compute on one worker's GPUs, for 2 s each.
+    fn on_gpus(maps: u64, worker: &str, law: &str) -> Job {
+        let text = format!(
+            "[phases]\nmeans_s = [0, 0, 0, 2, 0, 0, 0, 0, 0]\nmaps = {maps}\nreduces = 0\n[[cluster.node]]\nmap_slots = 8\n{worker}\n\
+             [model.distribution]\ngpu = '{law}'\n"
+        );
+        job_of(&Plan::from_toml(&text).unwrap()).unwrap()
+    }
+
+    /// n equal tasks on a processor that they share end together after n times the time of one; with few permits, in groups, at the same time.
+    #[test]
+    fn tasks_share_a_gpu_equally() {
+        for (maps, worker, exact) in [
+            (5, "gpus = 1\ngpu_permits = 0", 10.0),
+            (5, "gpus = 2\ngpu_permits = 0", 5.0),
+            (1, "gpus = 2\ngpu_permits = 0", 2.0),
+            (6, "gpus = 1\ngpu_permits = 3", 12.0),
+            (6, "gpus = 2\ngpu_permits = 3", 6.0),
+            (6, "gpus = 2\ngpu_permits = 2", 6.0),
+            (6, "gpus = 2", 6.0),
+            (6, "gpus = 1\ngpu_permits = 1", 12.0),
+            (6, "", 2.0),
+        ] {
+            let job = on_gpus(maps, worker, "deterministic");
+            assert!((job_s(&job) - exact).abs() < 1e-8, "{maps} {worker}: {}", job_s(&job));
+        }
+        // the phase may say that the tasks do not slow each other down
+        let text = "[phases]\nmeans_s = [0, 0, 0, 2, 0, 0, 0, 0, 0]\nmaps = 5\nreduces = 0\nuses.gpu = 'nothing'\n\
+                    [[cluster.node]]\nmap_slots = 8\ngpus = 1\ngpu_permits = 0\n[model.distribution]\ngpu = 'deterministic'";
+        assert!((job_s(&job_of(&Plan::from_toml(text).unwrap()).unwrap()) - 2.0).abs() < 1e-8);
+    }
+
+    /// A shared processor is busy until all tasks have ended: the job time of n exponential tasks is Erlang with mean n·m and deviation √n·m.
+    #[test]
+    fn exponential_tasks_on_a_shared_gpu_take_an_erlang_time() {
+        let runs = JobRuns::new(&on_gpus(6, "gpus = 1\ngpu_permits = 0", "exponential")).unwrap();
+        let count = 4_000_u32;
+        let mut memory = RunMemory::default();
+        let times: Vec<f64> = (0..count).map(|number| runs.run([3, 4], number.into(), &mut memory).job_s).collect();
+        let mean = times.iter().sum::<f64>() / f64::from(count);
+        let deviation = (times.iter().map(|time| (time - mean).powi(2)).sum::<f64>() / f64::from(count - 1)).sqrt();
+        let exact = 6.0_f64.sqrt() * 2.0;
+        assert!((mean - 12.0).abs() < 5.0 * exact / f64::from(count).sqrt(), "{mean}");
+        assert!((deviation / exact - 1.0).abs() < 5.0 * (0.5 / f64::from(count) * 2.0).sqrt(), "{deviation} {exact}");
+    }
+
+    /// Two slots: each starts with a map of 3 s, the two after them take 1 s; a reduce of 2 s for 64 MB each.
+    #[test]
+    fn the_first_task_of_a_slot_has_its_own_time() {
+        let text = "[job]\ninput_mb = 128\nsplit_mb = 32\nreduces = 1\n[phases.by_size]\nload_s = 1\nshuffled_per_mb = 0.5\n\
+                    [phases.by_size.read]\nfirst = { fixed_s = 1, per_mb_s = 0.0625 }\nlater = { per_mb_s = 0.03125 }\n\
+                    [phases.by_size.reduce]\nfirst = { per_mb_s = 0.03125 }\nlater = { per_mb_s = 0.03125 }\n\
+                    [[cluster.node]]\nmap_slots = 2\ngpus = 0\n[model.distribution]\nload = 'deterministic'\n\
+                    shuffle = 'deterministic'\nread = 'deterministic'\nreduce = 'deterministic'\n";
+        let time = |text: &str| job_s(&job_of(&Plan::from_toml(text).unwrap()).unwrap());
+        assert!((time(text) - (1.0 + 3.0 + 1.0 + 2.0)).abs() < 1e-8, "{}", time(text));
+        // six slots that start on two cores take three times as long as on six cores
+        let crowded =
+            text.replace("load_s = 1", "load_s = 3\nload_slots = 6").replace("gpus = 0", "gpus = 0\nhost_cores = 2");
+        assert!((time(&crowded) - (2.0 + 3.0 + 1.0 + 2.0)).abs() < 1e-8, "{}", time(&crowded));
     }
 }

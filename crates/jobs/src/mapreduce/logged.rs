@@ -27,4 +27,7 @@ pub struct LoggedJob {
     /// Reduce tasks that each worker ran at a time. Default: as in `[[cluster.node]]`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reduce_slots: Option<u64>,
+    /// Map tasks that could hold the GPUs of a worker at a time, 0 for every task. Default: as in `[[cluster.node]]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gpu_permits: Option<u64>,
 }

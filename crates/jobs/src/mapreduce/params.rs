@@ -7,6 +7,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::cluster::PolicyPlan;
+use crate::mapreduce::by_size::PhasesBySize;
 use crate::mapreduce::framework::{Framework, Residual};
 use crate::mapreduce::logged::LoggedJob;
 use crate::mapreduce::phase::Phase;
@@ -250,6 +251,10 @@ pub struct Node {
     /// not exist. Default none: no task waits for a GPU, as in the paper.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gpus: Option<u64>,
+    /// Map tasks that may hold the GPUs of the worker at a time; 0 if every task may. Tasks that compute on the same GPU share it equally. Default: as
+    /// many as GPUs, so that no task shares one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpu_permits: Option<u64>,
     /// Cores per worker, > 0, which the tasks on it share when they compute. Default none: tasks do not slow each other down.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host_cores: Option<f64>,
@@ -278,6 +283,7 @@ impl Default for Node {
             map_slots: 4,
             reduce_slots: 2,
             gpus: None,
+            gpu_permits: None,
             host_cores: None,
             disk: Sharing::Each,
             network: Sharing::Each,
@@ -405,7 +411,8 @@ impl PhaseLaws {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GivenPhases {
-    /// Means of phases 1 to 9 \[s\], each >= 0; 0 skips the phase.
+    /// Means of phases 1 to 9 \[s\], each >= 0; 0 skips the phase. Required, unless `by_size` is given.
+    #[serde(default, skip_serializing_if = "GivenPhases::are_no_means")]
     pub means_s: [f64; 9],
     /// The part of the third mean in which a map copies data to the GPU and holds it, 0 to that mean; the rest is the map function \[s\]. Only for plans
     /// with `gpus`. Default 0.
@@ -420,6 +427,15 @@ pub struct GivenPhases {
     /// Number of reduce tasks, 0 to 1,000,000. Default: `job.reduces`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reduces: Option<u64>,
+    /// Times measured at several sizes, which replace `means_s` and `copy_s`. Default none: the means do not depend on the size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_size: Option<PhasesBySize>,
+}
+
+impl GivenPhases {
+    fn are_no_means(means_s: &[f64; 9]) -> bool {
+        means_s.iter().all(is_zero)
+    }
 }
 
 impl Plan {

@@ -10,27 +10,29 @@ use crate::mapreduce::spn_gc;
 use crate::mapreduce::task_times::task_means;
 use crate::mapreduce::uses::Sharing;
 
-/// Seconds of a phase by what they use: cores, disk, network, and the rest.
+/// Seconds of a phase by what they use: cores, disk, network, GPU, and the rest.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Parts {
     pub(super) cores_s: f64,
     pub(super) disk_s: f64,
     pub(super) network_s: f64,
+    pub(super) gpu_s: f64,
     pub(super) rest_s: f64,
 }
 
 impl Parts {
     fn sum_s(&self) -> f64 {
-        self.cores_s + self.disk_s + self.network_s + self.rest_s
+        self.cores_s + self.disk_s + self.network_s + self.gpu_s + self.rest_s
     }
 
     /// Returns the parts in the order in which a task goes through them, with what they use.
-    pub(super) fn in_order(&self) -> [(Uses, f64); 4] {
+    pub(super) fn in_order(&self) -> [(Uses, f64); 5] {
         [
             (Uses::Nothing, self.rest_s),
             (Uses::Network, self.network_s),
             (Uses::Disk, self.disk_s),
             (Uses::Cores, self.cores_s),
+            (Uses::Gpu, self.gpu_s),
         ]
     }
 
@@ -50,6 +52,7 @@ pub(super) fn parts(plan: &Plan, node: &Node, phase: Phase, whole_s: f64, (local
             Uses::Cores => Parts { cores_s: whole_s, ..all },
             Uses::Disk => Parts { disk_s: whole_s, ..all },
             Uses::Network => Parts { network_s: whole_s, ..all },
+            Uses::Gpu => Parts { gpu_s: whole_s, ..all },
         };
     }
     let remote_mb = (1.0 - local) * split_mb;
@@ -82,7 +85,8 @@ pub(super) fn parts(plan: &Plan, node: &Node, phase: Phase, whole_s: f64, (local
             Parts { disk_s, cores_s: (whole_s - disk_s).max(0.0), ..none }
         }
         Phase::Merge | Phase::Reduce => of_reduce(plan, node, phase, whole_s),
-        Phase::Gpu | Phase::Load | Phase::Shuffle => none,
+        Phase::Gpu => Parts { gpu_s: whole_s, ..none },
+        Phase::Load | Phase::Shuffle => none,
     }
     .of_whole(whole_s)
 }
@@ -122,7 +126,7 @@ impl Plan {
         self.has_no_gpus() || self.waits_for_gpus()
     }
 
-    /// Returns true if tasks on a worker share its cores, disk or network.
+    /// Returns true if tasks on a worker share its cores, disk, network or GPUs.
     pub fn shares_workers(&self) -> bool {
         self.cluster.node.iter().any(Node::is_shared)
     }
@@ -130,13 +134,18 @@ impl Plan {
     /// Returns true if only a simulation task by task runs the job as the plan states it: its tasks share what their worker has, wait for a GPU of their
     /// worker, or take the fastest free slot of workers that differ. Otherwise its net is exact, or the best there is.
     pub fn runs_by_task(&self) -> bool {
-        let waits = self.waits() || self.shares_workers() || self.waits_for_gpus();
+        let first_differs = self.first_phases().is_some();
+        let waits = self.waits() || self.shares_workers() || self.waits_for_gpus() || first_differs;
         self.can_run_by_task() && self.needs_tasks() && waits
     }
 
     /// Returns true if the job runs task by task at some numbers of tasks and slots.
     pub fn needs_tasks(&self) -> bool {
-        self.shares_workers() || self.waits_for_gpus() || (!self.has_equal_workers() && self.stragglers.is_none())
+        let first_differs = self.first_phases().is_some();
+        self.shares_workers()
+            || self.waits_for_gpus()
+            || first_differs
+            || (!self.has_equal_workers() && self.stragglers.is_none())
     }
 
     /// Returns true if a simulation task by task can run the job as the plan states it.
@@ -181,11 +190,32 @@ impl Plan {
 }
 
 impl Node {
-    /// Returns true if the tasks on the worker share its cores, disk or network.
+    /// Sets the number of GPUs of the worker; each GPU keeps its permits.
+    pub fn set_gpus(&mut self, gpus: u64) {
+        if let (Some(permits), Some(before @ 1..)) = (self.gpu_permits, self.gpus) {
+            self.gpu_permits = Some(permits.saturating_mul(gpus).div_ceil(before));
+        }
+        self.gpus = Some(gpus);
+    }
+
+    /// Returns the number of GPUs of the worker, if more tasks may hold them at a time than there are GPUs.
+    pub(super) fn shared_gpus(&self) -> Option<u64> {
+        let gpus = self.gpus.filter(|gpus| *gpus > 0)?;
+        self.gpu_permits.filter(|permits| *permits == 0 || *permits > gpus).map(|_| gpus)
+    }
+
+    /// Returns the number of tasks that may hold a GPU of the worker at a time; none if every task may.
+    pub(super) fn permits(&self) -> Option<u64> {
+        let gpus = self.gpus.filter(|gpus| *gpus > 0)?;
+        self.gpu_permits.map_or(Some(gpus), |permits| (permits > 0).then_some(permits))
+    }
+
+    /// Returns true if the tasks on the worker share its cores, disk, network or GPUs.
     pub(super) fn is_shared(&self) -> bool {
         let slots = self.map_slots.max(self.reduce_slots) as f64;
         let shares = |sharing| sharing == Sharing::Shared;
-        self.host_cores.is_some_and(|cores| cores < slots) || shares(self.disk) || shares(self.network)
+        let shares_cores = self.host_cores.is_some_and(|cores| cores < slots);
+        shares_cores || shares(self.disk) || shares(self.network) || self.shared_gpus().is_some()
     }
 }
 

@@ -175,6 +175,10 @@ fn check_cluster(plan: &Plan, cluster: &Cluster, to: &mut Checker) {
     if plan.phases.is_some() && waiting > 0 && waiting < cluster.node.len() {
         to.add("node", "with given means, either all kinds of workers or none must have `gpus`");
     }
+    let is_sized = plan.phases.as_ref().is_some_and(|phases| phases.by_size.is_some());
+    if is_sized && cluster.node.len() > 1 {
+        to.add("node", "`[phases.by_size]` needs workers of one kind");
+    }
     let without = cluster.node.iter().filter(|node| node.gpus == Some(0)).count();
     if without > 0 && without < cluster.node.len() {
         to.add("node", "either all kinds of workers or none must have `gpus = 0`: a map needs a GPU or it does not");
@@ -199,6 +203,9 @@ fn check_node(node: &Node, to: &mut Checker) {
     if let Some(gpus) = node.gpus {
         to.count("gpus", gpus, "GPUs", 0, u64::from(u32::MAX));
     }
+    if let Some(permits) = node.gpu_permits {
+        to.count("gpu_permits", permits, "permits", 0, u64::from(u32::MAX));
+    }
     if let Some(cores) = node.host_cores {
         let fine = cores.is_finite() && cores >= LEAST_CORES;
         to.range("host_cores", cores, fine, "a finite number of at least 0.01");
@@ -216,6 +223,13 @@ fn check_phases(phases: &GivenPhases, to: &mut Checker) {
     to.section = "phases".into();
     for (i, mean) in phases.means_s.iter().enumerate() {
         to.not_negative(&format!("means_s[{i}]"), *mean);
+    }
+    match &phases.by_size {
+        Some(by_size) => by_size.problems().into_iter().for_each(|(key, problem)| to.add(&key, problem)),
+        None if phases.means_s.iter().all(|mean| *mean == 0.0) => {
+            to.add("means_s", "missing; give the means of phases 1 to 9, or `[phases.by_size]`");
+        }
+        None => {}
     }
     let [_, _, third, ..] = phases.means_s;
     to.range("copy_s", phases.copy_s, (0.0..=third).contains(&phases.copy_s), "between 0 and the third of `means_s`");

@@ -230,8 +230,8 @@ pub fn phase_times(plan: &Plan, uniform: &mut dyn FnMut() -> f64) -> Result<JobP
     }
     let nodes = &plan.cluster.node;
     let (maps, reduces) = (count(plan.maps()), count(plan.reduces()));
-    if let Some(given) = &plan.phases {
-        return Ok(given_times(plan, given));
+    if let Some(given) = plan.given_phases() {
+        return Ok(given_times(plan, &given));
     }
     let (slots, mean_share) = (plan.slots(), spn_gc::local_share(plan));
     let total = |node| map_means(&slots, node, mean_share, spn_gc::map_input_mb(plan, 0)).iter().sum();
@@ -297,11 +297,9 @@ fn given_times(plan: &Plan, given: &GivenPhases) -> JobPhases {
 /// kind of worker. The map input has the mean local share.
 pub(crate) fn task_means(plan: &Plan) -> Vec<([f64; 6], [f64; 2])> {
     let (slots, share) = (plan.slots(), spn_gc::local_share(plan));
-    let of_node = |node: &Node| match &plan.phases {
-        Some(given) => {
-            let [.., f, g] = given.means_s;
-            (given_map_s(plan, given), [f, g])
-        }
+    let given = plan.given_phases();
+    let of_node = |node: &Node| match &given {
+        Some(given) => given_task_s(plan, given),
         None => {
             let map = map_means(&slots, node, share, spn_gc::map_input_mb(plan, 0));
             (map, if plan.reduces() == 0 { [0.0; 2] } else { reduce_means(&slots, node, map.iter().sum()) })
@@ -324,6 +322,12 @@ pub(crate) fn map_means(slots: &Slots<'_>, node: &Node, a: f64, split: f64) -> [
         [0.0, spn_gc::to_gpu_s(plan, node, split)]
     };
     [read_s, map_s, to_gpu_s, spn_gc::gpu_s(plan, node, split), spn_gc::to_host_s(node, split), spill_s]
+}
+
+/// Returns the given means of the phases of a map and of a reduce.
+pub(super) fn given_task_s(plan: &Plan, given: &GivenPhases) -> ([f64; 6], [f64; 2]) {
+    let [.., f, g] = given.means_s;
+    (given_map_s(plan, given), [f, g])
 }
 
 /// Returns the means of the phases of a map task with given means.
@@ -394,7 +398,7 @@ fn slot_warnings(plan: &Plan) -> Vec<PhaseWarning> {
     let mut warnings: Vec<_> =
         idle.map(|(tasks, slots, count)| PhaseWarning::IdleSlots { tasks, slots, count }).collect();
     if plan.has_no_gpus() {
-        let (seconds, what) = match &plan.phases {
+        let (seconds, what) = match plan.given_phases() {
             Some(given) => (given.copy_s + given.means_s[3] + given.means_s[4], "`phases.means_s` on the GPU"),
             None => (plan.profile.map_gpu_s, "`profile.map_gpu_s`"),
         };

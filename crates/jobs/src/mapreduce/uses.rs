@@ -34,7 +34,7 @@ pub struct PhaseUses {
     pub map: Uses,
     /// The copy to the GPU. Default `nothing`.
     pub to_gpu: Uses,
-    /// Phase 4. Default `nothing`.
+    /// Phase 4. Default `gpu`: tasks that hold the same GPU share it. With `nothing`, they do not slow each other down.
     pub gpu: Uses,
     /// Phase 5. Default `nothing`.
     pub to_host: Uses,
@@ -49,8 +49,8 @@ pub struct PhaseUses {
 impl Default for PhaseUses {
     fn default() -> Self {
         let [read, spill, merge] = [Uses::Disk; 3];
-        let [to_gpu, gpu, to_host] = [Uses::Nothing; 3];
-        Self { read, map: Uses::Cores, to_gpu, gpu, to_host, spill, merge, reduce: Uses::Cores }
+        let [to_gpu, to_host] = [Uses::Nothing; 2];
+        Self { read, map: Uses::Cores, to_gpu, gpu: Uses::Gpu, to_host, spill, merge, reduce: Uses::Cores }
     }
 }
 

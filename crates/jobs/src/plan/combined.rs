@@ -34,38 +34,41 @@ const EVERYTHING: &[Asked] = &[Asked::Times, Asked::Net, Asked::Policies];
 const NET: &[Asked] = &[Asked::Net];
 const POLICIES: &[Asked] = &[Asked::Policies];
 
+/// Keys by which the tasks on a worker slow each other down.
+const SHARED: &str = "`host_cores`, `gpu_permits`, `disk = \"shared\"` or `network = \"shared\"`";
+
 /// The combinations that are refused.
 pub const REFUSALS: [Refusal; 10] = [
     Refusal {
-        what: "`host_cores`, `disk = \"shared\"` or `network = \"shared\"`",
+        what: SHARED,
         with: "`model.slots = false`",
         why: "without slots, nothing says which tasks run on the same worker",
         asked: EVERYTHING,
         applies: |plan| of_phases(plan, |plan| plan.shares_workers() && !plan.model.slots),
     },
     Refusal {
-        what: "`host_cores`, `disk = \"shared\"` or `network = \"shared\"`",
+        what: SHARED,
         with: "`[speculation]`",
         why: "a copy has a known time, but tasks that share a worker slow each other down",
         asked: EVERYTHING,
         applies: |plan| of_phases(plan, |plan| plan.shares_workers() && plan.speculation.is_some()),
     },
     Refusal {
-        what: "`host_cores`, `disk = \"shared\"` or `network = \"shared\"`",
+        what: SHARED,
         with: "`model.locality = \"drawn\"`",
         why: "drawn locality belongs to the tasks of a net, and nets share nothing",
         asked: EVERYTHING,
         applies: |plan| of_phases(plan, |plan| plan.shares_workers() && plan.model.locality == Locality::Drawn),
     },
     Refusal {
-        what: "`host_cores`, `disk = \"shared\"` or `network = \"shared\"`",
+        what: SHARED,
         with: "`whatif`",
         why: "a copy has a known time, but tasks that share a worker slow each other down",
         asked: POLICIES,
         applies: |plan| of_phases(plan, Plan::shares_workers),
     },
     Refusal {
-        what: "`host_cores`, `disk = \"shared\"` or `network = \"shared\"`",
+        what: SHARED,
         with: "a net (`net spn-gc`, `--export`, `--method exact`, `estimate --backend`)",
         why: "the tasks of a net cannot slow each other down",
         asked: NET,

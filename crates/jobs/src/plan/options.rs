@@ -28,6 +28,8 @@ pub enum PlanOption {
     ReduceSlots(u64),
     /// GPUs of a worker that tasks wait for.
     Gpus(u64),
+    /// Map tasks that may hold the GPUs of a worker at a time, 0 for every task.
+    GpuPermits(u64),
     /// True if tasks wait for slots.
     Slots(bool),
     /// Number of executors.
@@ -72,6 +74,7 @@ impl PlanOption {
             Self::MapSlots(_) => "--map-slots",
             Self::ReduceSlots(_) => "--reduce-slots",
             Self::Gpus(_) => "--gpus-per-worker",
+            Self::GpuPermits(_) => "--gpu-permits",
             Self::Slots(_) => "--slots",
             Self::Executors(_) => "--executors",
             Self::Cores(_) => "--cores",
@@ -126,7 +129,7 @@ impl PlanOption {
                     "change the key `phases.maps` instead",
                 ));
             }
-            Self::SplitSize(_) if given.is_some() => {
+            Self::SplitSize(_) if given.is_some_and(|phases| phases.by_size.is_none()) => {
                 return Err(self.problem(
                     "has no meaning for a plan that states the means of the phases",
                     "to change the number of map tasks, use `--input-size`",
@@ -147,7 +150,11 @@ impl PlanOption {
                 node.iter_mut().for_each(|node| node.reduce_slots = count);
                 plan.model.slots = true;
             }
-            Self::Gpus(count) => node.iter_mut().for_each(|node| node.gpus = Some(count)),
+            Self::Gpus(count) => node.iter_mut().for_each(|node| node.set_gpus(count)),
+            Self::GpuPermits(count) => node.iter_mut().for_each(|node| {
+                node.gpus.get_or_insert(1);
+                node.gpu_permits = Some(count);
+            }),
             Self::Slots(slots) => plan.model.slots = slots,
             Self::Deadline(seconds) => plan.job.deadline_s = Some(seconds),
             Self::Stragglers(ref stragglers) => plan.stragglers = Some(stragglers.clone()),
@@ -264,7 +271,7 @@ impl PlanOption {
             Self::Reduces(_) => return Err(without("use `--partitions`")),
             Self::Workers(..) => return Err(without("use `--executors`")),
             Self::MapSlots(_) | Self::ReduceSlots(_) => return Err(without("use `--cores`")),
-            Self::Gpus(_) => return Err(without("use `--gpus-per-executor`")),
+            Self::Gpus(_) | Self::GpuPermits(_) => return Err(without("use `--gpus-per-executor`")),
             Self::Slots(_) => return Err(without("its tasks always wait for slots; use `--executors` and `--cores`")),
         }
         Ok(())

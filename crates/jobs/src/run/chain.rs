@@ -16,7 +16,7 @@ pub struct Chain {
     pub phases_s: Vec<Vec<f64>>,
     /// Waits for a GPU.
     pub gpu_wait_s: f64,
-    /// Time lost because tasks share cores, a disk or a network.
+    /// Time lost because tasks share cores, a disk, a network or GPUs.
     pub shared_s: [f64; Waits::PARTS],
     /// Waits for a machine that becomes available late.
     pub late_s: f64,

@@ -1,4 +1,5 @@
-//! A job whose tasks share what their machine has, event by event: cores, disk and network by processor sharing, GPUs by permits.
+//! A job whose tasks share what their machine has, event by event: cores, disk and network by processor sharing, GPUs by permits, and by processor sharing
+//! where more tasks may hold them than there are GPUs.
 //!
 //! A task goes through its steps. A step that nothing can slow down has a known end, so only the other steps are events. A waiting task takes the free
 //! slot on which its expected time is shortest. Permits are granted in the order of the requests, at equal times in the order of the launches. A slot is
@@ -128,7 +129,7 @@ struct Run<'a> {
     waiting: BTreeSet<usize>,
     free: Free,
     hosts: Vec<Host>,
-    /// Cores, disk and network of each machine, if its tasks share them, and the time of the event that ends the first user.
+    /// Cores, disk, network and GPUs of each machine, if its tasks share them, and the time of the event that ends the first user.
     shared: Vec<Option<(Shared, Option<u64>)>>,
     running: Vec<Running>,
     /// Places in `running` that no task uses.
@@ -206,7 +207,12 @@ impl<'a> Run<'a> {
         let parts = |machine: &Machine| {
             let some = |is_shared: bool, capacity| is_shared.then(|| (Shared::new(capacity), None));
             let few_cores = machine.cores < machine.slots.into();
-            [some(few_cores, machine.cores), some(machine.shares_disk, 1.0), some(machine.shares_network, 1.0)]
+            [
+                some(few_cores, machine.cores),
+                some(machine.shares_disk, 1.0),
+                some(machine.shares_network, 1.0),
+                some(machine.shared_gpus.is_some(), machine.shared_gpus.unwrap_or(1).into()),
+            ]
         };
         let machines = &of.job.machines;
         let mut run = Self {
@@ -550,7 +556,7 @@ mod tests {
             spread: Spread::alike(Arc::clone(law)),
             slots: None,
             stragglers: None,
-            steps: Steps { steps: vec![Step { phase: 0, uses, on_gpu: false }], shares: vec![1.0] },
+            steps: Steps { steps: vec![Step { phase: 0, uses, on_gpu: false }], shares: vec![1.0], first: None },
         };
         Job { machines: vec![machine], stages: tasks.iter().zip(after_s).map(stage).collect(), end: Delay::always(0.0) }
     }
@@ -664,13 +670,14 @@ mod tests {
         let mut job = using(Uses::Nothing, machine, &[8.0; 3], &[0.0, 0.5, 1.0], &constant);
         let step = |on_gpu| Step { phase: 0, uses: Uses::Nothing, on_gpu };
         for stage in &mut job.stages {
-            stage.steps = Steps { steps: vec![step(false), step(true), step(false)], shares: vec![0.25, 0.5, 0.25] };
+            stage.steps =
+                Steps { steps: vec![step(false), step(true), step(false)], shares: vec![0.25, 0.5, 0.25], first: None };
         }
         let run = EventRuns::new(&job).unwrap().traced([1, 2], 0);
         assert_eq!(run.times.stages, [[0.0, 8.0], [0.5, 12.0], [1.0, 16.0]]);
         let chain = run.chain(&job).unwrap();
         assert_eq!((chain.gpu_wait_s, chain.setups_s[2], chain.phases_s[2][0]), (7.0, 1.0, 8.0));
-        assert_eq!((chain.shared_s, chain.late_s, chain.end_s), ([0.0; 3], 0.0, 0.0));
+        assert_eq!((chain.shared_s, chain.late_s, chain.end_s), ([0.0; 4], 0.0, 0.0));
     }
 
     /// Two tasks of 2 s; a fast machine with two slots and a slow one. With two cores both run on the fast one. With one core they share it until 4, unless

@@ -39,7 +39,10 @@ pub(super) fn step_times(of: &JobStage, machine: usize, number: u32, words: &Wor
     let lane = number as usize % 4;
     let factor = of.stragglers.as_ref().map_or(1.0, |stragglers| stragglers.drawn_factor(words.slow[lane], true));
     let mean = of.tasks.usual_of(number) * tick.per_s();
-    let means = of.spread.means_on(machine);
+    let means = match &of.steps.first {
+        Some(first) if number < first.tasks => &first.means,
+        _ => of.spread.means_on(machine),
+    };
     let shares = of.steps.shares_on(machine);
     let mut times = [0; MOST_STEPS];
     let (mut phases_before, mut share, mut ended) = (0.0, 0.0, 0);

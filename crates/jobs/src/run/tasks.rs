@@ -71,7 +71,7 @@ pub struct RunMemory {
 
 impl TaskRuns {
     /// Prepares a job. `None` if its machines are not alike: recorded tasks, machines that start late or share what they have, set-ups that overlap with
-    /// tasks, and times that depend on the machine need events. So do stages with slots of their own, unless each stage waits for the one before. `None`
+    /// tasks, first tasks that take longer, and times that depend on the machine need events. So do stages with slots of their own, unless each stage waits for the one before. `None`
     /// also for a job without slots, with a stage without tasks, or with 262,144 stages.
     pub fn new(job: &Job) -> Option<Self> {
         Self::of_waiting(job).filter(|runs| runs.stages.iter().all(|stage| stage.tasks > 0))
@@ -87,6 +87,9 @@ impl TaskRuns {
             let waits_for_gpus = uses_gpus && machine.permits.is_some();
             machine.from_s <= 0.0 && machine.slots > 0 && machine.is_roomy() && !waits_for_gpus
         };
+        if job.stages.iter().any(|stage| stage.steps.first.is_some()) {
+            return None;
+        }
         let own_slots = job.stages.iter().any(|stage| stage.slots.is_some());
         let is_chain = (1..job.stages.len()).all(|number| job.stages[number].after.contains(&(number - 1)));
         if !job.machines.iter().all(is_free) || (own_slots && !is_chain) || job.stages.len() >= MOST_STAGES as usize {

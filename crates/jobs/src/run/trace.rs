@@ -7,9 +7,9 @@ pub(super) struct Waits;
 
 impl Waits {
     pub(super) const GPU: usize = 0;
-    /// The first of the parts of a machine that are shared: cores, disk, network.
+    /// The first of the parts of a machine that are shared: cores, disk, network, GPUs.
     pub(super) const SHARED: usize = 1;
-    pub(super) const PARTS: usize = 3;
+    pub(super) const PARTS: usize = 4;
     pub(super) const COUNT: usize = Self::SHARED + Self::PARTS;
 }
 
@@ -22,6 +22,6 @@ pub(super) struct TaskTrace {
     pub(super) before: Option<(u32, u32)>,
     /// Time of each phase, without waits.
     pub(super) phases: [u64; MOST_PHASES],
-    /// Wait for a GPU, and the time lost because others shared cores, disk and network.
+    /// Wait for a GPU, and the time lost because others shared cores, disk, network and GPUs.
     pub(super) waits: [u64; Waits::COUNT],
 }

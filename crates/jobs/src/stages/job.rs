@@ -50,7 +50,7 @@ fn steps(gpu: f64) -> Steps {
     }
     let step = |on_gpu| Step { phase: 0, uses: Uses::Nothing, on_gpu };
     let beside = 0.5 * (1.0 - gpu);
-    Steps { steps: vec![step(false), step(true), step(false)], shares: vec![beside, gpu, beside] }
+    Steps { steps: vec![step(false), step(true), step(false)], shares: vec![beside, gpu, beside], first: None }
 }
 
 /// Returns two policies: no copies, and Spark's copies with these settings; `None` keeps Spark's default.

@@ -8,8 +8,9 @@ use crate::trace::format::Format;
 use crate::trace::ids::{ApplicationId, ExecutorId, Moment, NodeId, StageId};
 use crate::trace::job_trace::{Application, Clock, Executor, Job, JobTrace, Node, Reading, Stage, StageKind};
 use crate::trace::metric::{MetricStore, Metrics};
+use crate::trace::phases::PhaseLog;
 use crate::trace::read_options::ReadOptions;
-use crate::trace::warning::{Spot, WarningKind, Warnings};
+use crate::trace::warning::{Spot, Warning, WarningKind, Warnings};
 
 /// An attempt from a reader.
 #[derive(Clone, Debug)]
@@ -55,6 +56,10 @@ pub(super) struct Builder {
     node_ids: HashMap<String, NodeId>,
     attempts: Vec<Attempt>,
     metrics: MetricStore,
+    /// The phases of a phase log.
+    pub(super) phase_log: PhaseLog,
+    /// Bad rows of a phase log, each a warning of its own.
+    pub(super) row_warnings: Vec<Warning>,
     /// True if copies are derived from overlapping attempts, because the log does not mark them.
     pub(super) derive_copies: bool,
     /// True if a stage that ends without a failure has completed all its tasks.
@@ -81,6 +86,8 @@ impl Builder {
             node_ids: HashMap::new(),
             attempts: Vec::new(),
             metrics: MetricStore::default(),
+            phase_log: PhaseLog::default(),
+            row_warnings: Vec::new(),
             derive_copies: false,
             stages_end_well: false,
         }
@@ -246,6 +253,13 @@ impl Builder {
         Ok(())
     }
 
+    /// Returns true if the log lacks the end of an attempt of an application.
+    pub(super) fn has_open_attempts(&self, application: ApplicationId) -> bool {
+        let is_open = |attempt: &&Attempt| attempt.outcome == Outcome::Unfinished;
+        let mut open = self.attempts.iter().filter(is_open);
+        open.any(|attempt| self.stages[attempt.stage.index()].application == application)
+    }
+
     /// Builds the trace: stages and attempts in order, times from the start of the first application.
     pub(super) fn finish(mut self, format: Format) -> JobTrace {
         // oddities of the log as a whole have no line
@@ -271,7 +285,8 @@ impl Builder {
             executors: self.executors,
             nodes: self.nodes,
             last: last.map(|last| Moment::from_microseconds(last).shifted(origin)),
-            warnings: self.warnings.into_vec(),
+            warnings: self.row_warnings.into_iter().chain(self.warnings.into_vec()).collect(),
+            phase_log: self.phase_log,
             attempts: self.attempts,
             metrics: self.metrics,
         }

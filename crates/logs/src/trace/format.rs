@@ -15,6 +15,8 @@ pub enum Format {
     HadoopText,
     /// Rumen: a sequence of JSON objects, one per job.
     Rumen,
+    /// Phase log: CSV, one row per task and phase.
+    PhaseLog,
     /// The table `task_events` of the cluster trace of Google, 2011.
     #[serde(rename = "google_2011")]
     Google2011,
@@ -34,6 +36,7 @@ impl Format {
             Self::HadoopJson => "a Hadoop job history (Avro-JSON)",
             Self::HadoopText => "a Hadoop job history (text of 0.20 and 1.x)",
             Self::Rumen => "a Rumen trace",
+            Self::PhaseLog => "a phase log",
             Self::Google2011 => "task events of Google's cluster trace of 2011",
             Self::Alibaba2017 => "batch tables of Alibaba's cluster trace of 2017",
             Self::Alibaba2018 => "batch tables of Alibaba's cluster trace of 2018",

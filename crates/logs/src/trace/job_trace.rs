@@ -9,6 +9,7 @@ use crate::trace::attempt::Attempt;
 use crate::trace::format::Format;
 use crate::trace::ids::{ApplicationId, ExecutorId, Moment, NodeId, StageId};
 use crate::trace::metric::{Metric, MetricStore, MetricUnit, PROGRESS_POINTS};
+use crate::trace::phases::PhaseLog;
 use crate::trace::warning::{Spot, Warning};
 
 /// Meaning of time 0 on the log's clock.
@@ -240,6 +241,8 @@ pub struct JobTrace {
     pub last: Option<Moment>,
     /// Oddities of the log.
     pub warnings: Vec<Warning>,
+    /// The phases of tasks; empty unless the log is a phase log.
+    pub phase_log: PhaseLog,
     pub(super) attempts: Vec<Attempt>,
     pub(super) metrics: MetricStore,
 }
@@ -345,6 +348,8 @@ impl JobTrace {
         self.executors.iter_mut().for_each(|executor| executor.application = own);
         self.jobs.iter_mut().for_each(|job| job.application = own);
         self.applications = self.applications.drain(application.index()..).take(1).collect();
+        self.phase_log.spans.retain(|span| span.application == application);
+        self.phase_log.spans.iter_mut().for_each(|span| span.application = own);
         self
     }
 

@@ -13,6 +13,7 @@
 //! | Spark event logs | `spark/` |
 //! | Hadoop job histories (Avro-JSON, text of 0.20 and 1.x), Rumen | `hadoop/` |
 //! | the cluster traces of Google (2011) and Alibaba (2017, 2018) | `google`, `alibaba` |
+//! | phase logs (CSV), phase by phase | `phases/` |
 //! | contents of a trace | `job_trace`, `attempt`, [`Metric`] |
 //! | times as dates | `date` |
 //! | oddities of a log | [`Warning`] |
@@ -46,6 +47,7 @@ mod job_trace;
 mod listed_log;
 mod loose;
 mod metric;
+mod phases;
 mod pick;
 mod read;
 mod read_options;
@@ -63,6 +65,7 @@ pub use ids::{ApplicationId, ExecutorId, NodeId, StageId};
 pub use job_trace::{AnnouncedStage, Application, Clock, Executor, Job, JobTrace, Node, Reading, Stage, StageKind};
 pub use listed_log::ListedLog;
 pub use metric::{Metric, MetricUnit};
+pub use phases::{PhaseLog, PhaseSpan, TaskKind};
 pub use read::{is_log, log_format, logs_in, read, read_bytes, read_stream};
 pub use read_options::ReadOptions;
 pub use warning::tell;

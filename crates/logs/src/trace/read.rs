@@ -14,7 +14,7 @@ use crate::trace::pick::{only, pick};
 use crate::trace::read_options::ReadOptions;
 use crate::trace::sniff::HEAD;
 use crate::trace::sources::{Source, format_of, format_of_text, may_hold_several, sources};
-use crate::trace::{alibaba, google, hadoop, spark};
+use crate::trace::{alibaba, google, hadoop, phases, spark};
 use crate::watch::Watch;
 
 /// Reads the log in a file, a folder or a zip archive.
@@ -120,7 +120,7 @@ fn read_source(source: Source, options: &ReadOptions, watch: &dyn Watch) -> Resu
 
 fn clock_of(format: Format) -> Clock {
     match format {
-        Format::Google2011 | Format::Alibaba2017 | Format::Alibaba2018 => Clock::Trace,
+        Format::PhaseLog | Format::Google2011 | Format::Alibaba2017 | Format::Alibaba2018 => Clock::Trace,
         _ => Clock::Unix,
     }
 }
@@ -152,6 +152,7 @@ fn read_lines(
         Format::HadoopJson => hadoop::read_json(&mut lines, &mut builder)?,
         Format::HadoopText => hadoop::read_text(&mut lines, &mut builder)?,
         Format::Rumen => hadoop::read_rumen(lines, &mut builder)?,
+        Format::PhaseLog => phases::read(&mut lines, &mut builder)?,
         Format::Google2011 => google::read(&mut lines, &mut builder)?,
         Format::Alibaba2017 => alibaba::read(&mut lines, &mut builder, alibaba::Year::Y2017)?,
         Format::Alibaba2018 => alibaba::read(&mut lines, &mut builder, alibaba::Year::Y2018)?,

@@ -2,6 +2,7 @@
 
 use crate::trace::format::Format;
 use crate::trace::input::whole_lines;
+use crate::trace::phases::is_header;
 
 /// Number of bytes that suffice to detect a format: a line of a Spark log with its settings may be long.
 pub(super) const HEAD: u64 = 1 << 18;
@@ -16,8 +17,8 @@ pub(super) enum Sniffed {
 }
 
 /// Logs that the user can provide.
-pub(super) const GIVE_A_LOG: &str = "supported logs: Spark (event logs), Hadoop (job history, Rumen), Google 2011 \
-                                     (task_events) and Alibaba (batch_task, batch_instance)";
+pub(super) const GIVE_A_LOG: &str = "supported logs: Spark (event logs), Hadoop (job history, Rumen), phase logs (CSV), Google \
+                                     2011 (task_events) and Alibaba (batch_task, batch_instance)";
 
 /// Detects the format of a text from its start.
 pub(super) fn sniff(head: &[u8]) -> Sniffed {
@@ -108,7 +109,18 @@ fn sniff_json(text: &[u8]) -> Sniffed {
 /// Number of table rows inspected.
 const ROWS: usize = 20;
 
+/// Returns true if the first row is the header of a phase log.
+fn is_phase_log(text: &[u8]) -> bool {
+    let lines = text.split(|&byte| byte == b'\n').map(|line| line.trim_ascii());
+    let first = lines.into_iter().find(|line| !line.is_empty() && !line.starts_with(b"#"));
+    let Some(Ok(first)) = first.map(std::str::from_utf8) else { return false };
+    is_header(&first.split(',').map(|cell| cell.trim().trim_matches('"')).collect::<Vec<_>>())
+}
+
 fn sniff_table(text: &[u8]) -> Sniffed {
+    if is_phase_log(text) {
+        return Sniffed::Log(Format::PhaseLog);
+    }
     let lines = whole_lines(text).split(|&byte| byte == b'\n').map(|line| line.trim_ascii());
     let lines = lines.filter(|line| !line.is_empty() && !line.starts_with(b"#"));
     let mut votes: Vec<Sniffed> = Vec::new();
@@ -164,6 +176,7 @@ mod tests {
         assert_eq!(log("\u{feff}Avro-Json\n{}"), Some(Format::HadoopJson));
         assert_eq!(log("Meta VERSION=\"1\" .\n"), Some(Format::HadoopText));
         assert_eq!(log("{\n  \"user\" : \"a\",\n  \"jobID\" : \"job_1\"\n"), Some(Format::Rumen));
+        assert_eq!(log("phase,end_s,start_s,x,kind\n"), Some(Format::PhaseLog));
         assert_eq!(log("0,,1,0,0,0,u,3,9,0.1,0.1,0.1,0\n"), Some(Format::Google2011));
         assert_eq!(log("1,2,j,t,4,Terminated,100,0.5\n"), Some(Format::Alibaba2017));
         assert_eq!(log("M1,4,j_1,1,Terminated,10,20,100,0.5\n"), Some(Format::Alibaba2018));

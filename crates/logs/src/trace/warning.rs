@@ -22,6 +22,12 @@ pub struct Spot {
 pub enum WarningKind {
     /// A line that does not match the format; it is skipped.
     BadLine,
+    /// A row of a phase log with an error; it is skipped. Each such row is a warning of its own.
+    BadRow,
+    /// A phase that the format does not have; it is kept as a part of its task.
+    UnknownPhase,
+    /// A column that the format does not have; it is ignored.
+    UnknownColumn,
     /// The last line is truncated, as in the log of a running or killed job; it is skipped.
     CutLastLine,
     /// A line longer than the limit; it is skipped.
@@ -80,6 +86,9 @@ impl WarningKind {
     pub fn text(self) -> &'static str {
         match self {
             Self::BadLine => "not a line of this format; skipped",
+            Self::BadRow => "a row with an error; skipped",
+            Self::UnknownPhase => "a phase that phase logs do not have; kept as a part of its task",
+            Self::UnknownColumn => "a column that phase logs do not have; ignored",
             Self::CutLastLine => "the last line is cut off; skipped",
             Self::LongLine => "a line longer than the limit; skipped",
             Self::CutFile => "the compressed file ends too early or is damaged; the data before that point are used",

@@ -13,8 +13,8 @@ const MOST_TRACED: u64 = 100;
 const MOST_TASKS: u64 = 100_000;
 
 /// The parts of a critical chain that are not phases.
-pub const WAITS: [&str; 5] =
-    ["waiting for machines to join", "wait for a GPU", "shared cores", "shared disk", "shared network"];
+pub const WAITS: [&str; 6] =
+    ["waiting for machines to join", "wait for a GPU", "shared cores", "shared disk", "shared network", "shared GPU"];
 
 /// A job, ready to be followed, and the named parts of its critical chains.
 pub(super) struct Followed<'a> {
@@ -90,9 +90,9 @@ impl Followed<'_> {
                 }
             }
             path.groups.iter_mut().zip(&seconds).for_each(|(share, time_s)| add(share, *time_s));
-            let Chain { gpu_wait_s, shared_s: [cores_s, disk_s, network_s], late_s, end_s, .. } = chain;
+            let Chain { gpu_wait_s, shared_s: [cores_s, disk_s, network_s, gpus_s], late_s, end_s, .. } = chain;
             add(&mut path.rest, end_s);
-            let all = [late_s, gpu_wait_s, cores_s, disk_s, network_s];
+            let all = [late_s, gpu_wait_s, cores_s, disk_s, network_s, gpus_s];
             waits.iter_mut().zip(all).for_each(|(share, time_s)| add(share, time_s));
         }
         Ok(Chains { path, waits })

@@ -72,7 +72,7 @@ fn trials(plan: &Plan) -> Vec<Trial<Plan>> {
             what,
             format!("--gpus-per-worker {}", gpus + 1),
             None,
-            one(&|plan| plan.cluster.node[0].gpus = Some(gpus + 1)),
+            one(&|plan| plan.cluster.node[0].set_gpus(gpus + 1)),
         );
     }
     if plan.phases.is_some() {

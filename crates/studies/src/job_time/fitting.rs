@@ -10,12 +10,12 @@ use tailspn_common::explain::{ErrorKind, Explain};
 use crate::ask::RunSettings;
 use crate::error::StudyError;
 use crate::fit::{
-    FitError, FittedJobs, FittedStages, HadoopConf, ObservedRun, fit_jobs, fit_stages_alongside, is_mapreduce, observe,
-    observe_jobs,
+    FitError, FittedJobs, FittedStages, HadoopConf, LogHost, ObservedRun, PhaseRun, fit_jobs, fit_phases,
+    fit_stages_alongside, is_mapreduce, is_phase_log, observe, observe_jobs, observe_phases,
 };
 use crate::job_time::own_run::OwnRun;
 use crate::job_time::prove::{check_stages, own_run};
-use crate::job_time::residual::{CheckedFit, add_residuals, other_jobs};
+use crate::job_time::residual::{CheckedFit, add_residuals, add_spread_of_phases, other_jobs};
 use crate::plan::JobPlan;
 use crate::trace::JobTrace;
 use crate::watch::{Quiet, Watch};
@@ -27,6 +27,8 @@ pub struct FitSettings {
     pub inputs_mb: Vec<f64>,
     /// Ids of the jobs of MapReduce logs; empty for the only job of each log.
     pub jobs: Vec<String>,
+    /// What phase logs do not tell of their host.
+    pub host: LogHost,
     /// Settings of the run of the checks. A fit uses the level of all intervals.
     pub run: RunSettings,
 }
@@ -48,8 +50,8 @@ pub enum LogFitError {
         /// Id of the run.
         id: String,
     },
-    /// Logs of MapReduce and of Spark.
-    #[error("logs of both MapReduce and Spark; a fit needs logs of one kind")]
+    /// Logs of different kinds.
+    #[error("logs of several kinds; a fit needs logs of one kind: Spark, Hadoop or phases")]
     BothKinds,
     /// Runs of other programs, which a fit of MapReduce jobs does not use.
     #[error("`--alongside` applies only to Spark logs")]
@@ -138,6 +140,7 @@ pub struct LogFit {
     settings: FitSettings,
     runs: Vec<ObservedRun>,
     jobs: Vec<JobTrace>,
+    phases: Vec<PhaseRun>,
     others: Vec<ObservedRun>,
     conf: Option<HadoopConf>,
     /// Logs of runs without a stage that succeeded.
@@ -163,7 +166,10 @@ impl LogFit {
                 return Err(LogFitError::SameRun { first, second: name.to_owned(), id: id.clone() });
             }
         }
-        if is_mapreduce(&trace) {
+        if is_phase_log(&trace) {
+            let input_mb = self.settings.inputs_mb.get(self.count()).copied();
+            self.phases.push(observe_phases(&trace, self.settings.host, input_mb)?);
+        } else if is_mapreduce(&trace) {
             self.jobs.push(trace);
         } else {
             let input_mb = self.settings.inputs_mb.get(self.count()).copied();
@@ -193,7 +199,7 @@ impl LogFit {
 
     /// Number of logs so far.
     fn count(&self) -> usize {
-        self.runs.len() + self.useless.len() + self.jobs.len()
+        self.runs.len() + self.useless.len() + self.jobs.len() + self.phases.len()
     }
 
     /// Checks the kinds of the logs so far, before a configuration (`has_conf`) and logs of other programs
@@ -208,6 +214,9 @@ impl LogFit {
         if let ([], [], [first, ..]) = (&self.runs[..], &self.jobs[..], &self.useless[..]) {
             return Err(first.clone().into());
         }
+        if !self.phases.is_empty() {
+            return self.check_phases(has_conf, has_others);
+        }
         match (self.runs.is_empty(), self.jobs.is_empty()) {
             (true, true) => Err(LogFitError::NoLog),
             _ if jobs.is_empty() && sizes > 0 && sizes != count => {
@@ -220,6 +229,27 @@ impl LogFit {
         }
     }
 
+    /// Checks phase logs, which no other input joins.
+    fn check_phases(&self, has_conf: bool, has_others: bool) -> Result<(), LogFitError> {
+        let FitSettings { inputs_mb, jobs, .. } = &self.settings;
+        let (sizes, count) = (inputs_mb.len(), self.phases.len());
+        match count == self.count() {
+            _ if has_others => Err(LogFitError::Alongside),
+            _ if has_conf || !jobs.is_empty() => Err(LogFitError::OnlyMapReduce),
+            false => Err(LogFitError::BothKinds),
+            _ if sizes > 0 && sizes != count => Err(LogFitError::InputSizes { sizes, count, of: "logs" }),
+            true => Ok(()),
+        }
+    }
+
+    fn fit_phases(&self, watch: &dyn Watch) -> Result<FittedModel, LogFitError> {
+        let mut all = fit_phases(&self.phases, self.settings.run.level)?;
+        watch.counts("jobs");
+        let checked = add_spread_of_phases(&mut all, &self.phases, &Quiet(watch))?;
+        let own_run = own_run(&JobPlan::MapReduce(Box::new(all.fitted.plan.clone())), &Quiet(watch))?;
+        Ok(FittedModel::Jobs(Box::new(all), checked, own_run))
+    }
+
     /// Fits the model and checks it on its logs. `watch` counts replications of the check or other jobs of the logs. A
     /// stopped fit has no meaning.
     ///
@@ -228,6 +258,9 @@ impl LogFit {
     /// All variants of [`LogFitError`].
     pub fn fit(self, watch: &dyn Watch) -> Result<FittedModel, LogFitError> {
         self.check(self.conf.is_some(), !self.others.is_empty())?;
+        if !self.phases.is_empty() {
+            return self.fit_phases(watch);
+        }
         if !self.jobs.is_empty() {
             return self.fit_jobs(watch);
         }
@@ -239,7 +272,7 @@ impl LogFit {
     }
 
     fn fit_jobs(&self, watch: &dyn Watch) -> Result<FittedModel, LogFitError> {
-        let FitSettings { inputs_mb, jobs, run: RunSettings { level, .. } } = &self.settings;
+        let FitSettings { inputs_mb, jobs, run: RunSettings { level, .. }, .. } = &self.settings;
         let traces: Vec<&JobTrace> = self.jobs.iter().collect();
         let observed = observe_jobs(&traces, jobs)?;
         let (sizes, count) = (inputs_mb.len(), observed.len());

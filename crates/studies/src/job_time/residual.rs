@@ -5,12 +5,13 @@
 //! the sum of the relative deviations; as weighted medians, they are robust against a few outliers. A job's residual is
 //! never used for its own plan.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::error::StudyError;
-use crate::fit::{FittedJob, FittedJobs, HadoopConf, ONE_JOB, ObservedJob, fit_job, observe_job};
+use crate::fit::{FittedJob, FittedJobs, HadoopConf, ONE_JOB, ObservedJob, PhaseRun, fit_job, fit_phases, observe_job};
 use crate::job_time::job::{EstimateMethod, estimate_job};
-use crate::mapreduce::{Plan, Residual};
+use crate::mapreduce::{LoggedJob, Plan, Residual};
 use crate::runs::RunSpread;
 use crate::sim::Ensemble;
 use crate::trace::JobTrace;
@@ -24,6 +25,8 @@ const PATIENCE: Duration = Duration::from_secs(3);
 pub const MOST_OTHERS: usize = 100;
 /// Minimum number of jobs to determine both constants.
 const ENOUGH_FOR_WAVES: usize = 8;
+/// Minimum number of different sizes or clusters, each of which the others predict.
+const FEWEST_SHAPES: usize = 3;
 /// Number of rounds in which the two medians are computed in turn; they converge in a few.
 const ROUNDS: usize = 20;
 
@@ -99,6 +102,53 @@ pub fn add_residuals(
     let run = run_spread(&checked.iter().map(with).collect::<Vec<_>>());
     fitted.fitted.add_residual(residual, "jobs over the plan's estimates");
     fitted.fitted.add_run(run, "deviation of the jobs from the plan's estimates");
+    Ok(checked)
+}
+
+/// Adds the spread between whole runs to a plan fitted to phase logs, and returns the estimate of each job. With several sizes or clusters, each of them is
+/// predicted by the plan of the others, so that the spread is that of predictions; with one, the spread is assumed.
+///
+/// # Errors
+///
+/// The errors of [`check_fit`].
+pub(super) fn add_spread_of_phases(
+    fitted: &mut FittedJobs,
+    runs: &[PhaseRun],
+    watch: &dyn Watch,
+) -> Result<Vec<CheckedFit>, StudyError> {
+    let estimate = |plan: &Plan, number: usize| {
+        let at = plan.at_job(&fitted.fitted.plan.proof[number]);
+        let estimate_s = mean_of(&at, watch)?;
+        Ok(CheckedFit { actual_s: runs[number].job_s, estimate_s, waves: at.waves().iter().sum() })
+    };
+    let checked: Vec<CheckedFit> =
+        (0..runs.len()).map(|number| estimate(&fitted.fitted.plan, number)).collect::<Result<_, StudyError>>()?;
+    let shape = |number: &usize| {
+        let job = LoggedJob { log: String::new(), job_s: 0.0, ..fitted.fitted.plan.proof[*number].clone() };
+        toml::to_string(&job).unwrap_or_default()
+    };
+    let mut shapes: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    (0..runs.len()).for_each(|number| shapes.entry(shape(&number)).or_default().push(number));
+    if shapes.len() < FEWEST_SHAPES {
+        return Ok(checked);
+    }
+    let mut squares = 0.0;
+    for own in shapes.values() {
+        let others: Vec<PhaseRun> =
+            (0..runs.len()).filter(|number| !own.contains(number)).map(|number| runs[number].clone()).collect();
+        let Ok(without) = fit_phases(&others, fitted.fitted.level) else { return Ok(checked) };
+        let mut of_shape = 0.0;
+        for number in own {
+            let found = estimate(&without.fitted.plan, *number)?;
+            of_shape += (found.actual_s / found.estimate_s).ln().powi(2);
+        }
+        squares += of_shape / own.len() as f64;
+    }
+    let sigma = (squares / shapes.len() as f64).sqrt();
+    let degrees_of_freedom = shapes.len() as f64;
+    let runs = u32::try_from(runs.len()).unwrap_or(u32::MAX);
+    let run = RunSpread { sigma, degrees_of_freedom, runs };
+    fitted.fitted.add_run(run, "errors of predictions of each size and cluster by the other logs");
     Ok(checked)
 }
 
