@@ -89,7 +89,7 @@ fn every_bad_row_is_reported_with_its_line() {
         ("map,0,1,cpu,1,2,", "the task is on slot 0, not 1"),
     ] {
         let trace = parse(format!("{HEADER}\n{good}\n{row}\n")).unwrap();
-        assert_eq!(messages(&trace), [(WarningKind::BadRow, 3, format!("line 3: {problem}"))], "{row}");
+        assert_eq!(messages(&trace), [(WarningKind::BadRow, 3, problem.to_owned())], "{row}");
         assert_eq!(trace.phase_log.spans.len(), 1, "{row}");
     }
     let two = parse(format!("{HEADER}\nx\n{good}\ny\n")).unwrap();
@@ -167,11 +167,14 @@ fn observed(folder_name: &str, job: &Real) -> PhaseRun {
     observe_phases(&trace, host, None).unwrap()
 }
 
+/// Start, end and name of a phase.
+type Phase = (f64, f64, String);
+
 /// The mean time of a phase over all maps but the first of each slot, in the text of a log, with the gap before the task in its first phase.
 fn mean_of_later_maps(path: &Path, phase: &str) -> (f64, f64) {
     let mut text = String::new();
     flate2::read::GzDecoder::new(std::fs::File::open(path).unwrap()).read_to_string(&mut text).unwrap();
-    let mut tasks: BTreeMap<(u32, u32), Vec<(f64, f64, String)>> = BTreeMap::new();
+    let mut tasks: BTreeMap<(u32, u32), Vec<Phase>> = BTreeMap::new();
     for line in text.lines().filter(|line| line.starts_with("map")) {
         let cells: Vec<&str> = line.split(',').collect();
         let time = |cell: &str| cell.parse::<f64>().unwrap();

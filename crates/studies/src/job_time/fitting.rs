@@ -27,7 +27,7 @@ pub struct FitSettings {
     pub inputs_mb: Vec<f64>,
     /// Ids of the jobs of MapReduce logs; empty for the only job of each log.
     pub jobs: Vec<String>,
-    /// What phase logs do not tell of their host.
+    /// Facts about the hosts of phase logs, if the logs lack them.
     pub host: LogHost,
     /// Settings of the run of the checks. A fit uses the level of all intervals.
     pub run: RunSettings,

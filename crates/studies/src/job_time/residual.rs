@@ -25,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 pub const MOST_OTHERS: usize = 100;
 /// Minimum number of jobs to determine both constants.
 const ENOUGH_FOR_WAVES: usize = 8;
-/// Minimum number of different sizes or clusters, each of which the others predict.
+/// Minimum number of different sizes or clusters for predicting each by the others.
 const FEWEST_SHAPES: usize = 3;
 /// Number of rounds in which the two medians are computed in turn; they converge in a few.
 const ROUNDS: usize = 20;

@@ -15,7 +15,7 @@ pub(super) const GPU: usize = 3;
 /// Mean wait above which the log shows that tasks waited for a permit \[s\].
 const NO_WAIT_S: f64 = 1e-4;
 
-/// What a log does not tell of its host.
+/// Facts about the host of a log that the log may lack.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LogHost {
     /// Cores of the host, if the log has no column `cores`. Default none: tasks do not slow each other down.
@@ -148,7 +148,7 @@ fn moved_mb(spans: &[PhaseSpan], phase: &str) -> f64 {
     spans.iter().filter(|span| span.phase == phase).filter_map(|span| span.bytes).sum::<u64>() as f64 / MB
 }
 
-/// Returns the slots that started, with numbers before those of reduces: map slots, also those that no map used. None without slots of reduces.
+/// Returns the slots that started, with numbers before those of reduces: map slots, including unused ones. 0 without slots of reduces.
 fn slots_before_reduces(spans: &[PhaseSpan]) -> u64 {
     let of = |kind: TaskKind| -> BTreeSet<(u32, u32)> {
         spans.iter().filter(|span| span.kind == kind).map(|span| (span.node, span.slot)).collect()

@@ -92,7 +92,7 @@ fn set_job(plan: &mut Plan, run: &PhaseRun, runs: &[PhaseRun]) {
     plan.cluster.node = vec![Node {
         count: run.hosts,
         map_slots: run.map_slots,
-        reduce_slots: run.reduce_slots.max(u64::from(run.tasks[1] > 0)),
+        reduce_slots: run.reduce_slots.max(1),
         gpus: Some(u64::from(run.permits.is_some())),
         gpu_permits: run.permits,
         host_cores: run.cores,
@@ -111,7 +111,7 @@ fn logged(run: &PhaseRun) -> LoggedJob {
         reduces: run.tasks[1],
         workers: Some(run.hosts),
         map_slots: Some(run.map_slots),
-        reduce_slots: Some(run.reduce_slots.max(u64::from(run.tasks[1] > 0))),
+        reduce_slots: Some(run.reduce_slots.max(1)),
         gpu_permits: run.permits,
     }
 }

@@ -38,7 +38,7 @@ pub struct PhaseSpan {
     pub bytes: Option<u64>,
 }
 
-/// What a phase log has in addition to stages and attempts; empty for logs of other formats.
+/// The contents of a phase log in addition to stages and attempts; empty for logs of other formats.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PhaseLog {
     /// The phases, in the order of job, kind, task, attempt and time.

@@ -60,6 +60,8 @@ pub(in crate::trace) fn read(lines: &mut Lines<'_>, builder: &mut Builder) -> Re
                 line: builder.at.line,
                 message,
             })?);
+            let unknown = header.as_ref().map(|header| header.unknown.clone()).unwrap_or_default();
+            unknown.into_iter().for_each(|column| builder.warn(WarningKind::UnknownColumn, || column));
             continue;
         };
         let row = cells.ok_or_else(|| "not a row of CSV".to_owned()).and_then(|cells| Row::of(&cells, of));
@@ -96,8 +98,7 @@ impl Problems {
         self.first = self.first.or(Some(at.line));
         self.count += 1;
         if self.listed.len() < MOST_PROBLEMS {
-            let example = format!("line {}: {problem}", at.line);
-            self.listed.push(Warning { kind: WarningKind::BadRow, count: 1, first: at, example });
+            self.listed.push(Warning { kind: WarningKind::BadRow, count: 1, first: at, example: problem });
         }
     }
 
@@ -152,9 +153,6 @@ impl Tasks {
             }
         }
         builder.phase_log.unknown_phases = unknown.into_iter().collect();
-        for column in builder.phase_log.unknown_columns.clone() {
-            builder.warn(WarningKind::UnknownColumn, || column);
-        }
         found
     }
 

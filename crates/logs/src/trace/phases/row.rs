@@ -76,7 +76,7 @@ impl Row {
     ///
     /// # Errors
     ///
-    /// What is wrong with the row, for its reader.
+    /// A description of the first error of the row.
     pub(super) fn of(cells: &csv::StringRecord, header: &Header) -> Result<Self, String> {
         if cells.len() != header.columns {
             return Err(format!("{} cells; the header has {}", cells.len(), header.columns));
