@@ -280,7 +280,7 @@ fn a_file_of_another_kind_names_the_right_command() {
         ("tests/data/trace/small.rumen.json".to_owned(), "estimate whatif fit why study", "`estimate`"),
         ("tests/data/trace/small.phases.csv".to_owned(), "estimate whatif fit why study", "`estimate`"),
         ("tests/data/trace/alibaba-2017.csv".to_owned(), "whatif fit why", "`why`"),
-        ("tests/data/trace/count_conf.xml".to_owned(), "estimate fit study", "`fit`"),
+        ("tests/data/trace/count_conf.xml".to_owned(), "estimate fit study", "`tool fit`"),
         (strace.to_str().unwrap().to_owned(), "why", "`why`"),
     ];
     let out = folder.path().join("out");

@@ -206,7 +206,7 @@ fn inputs_that_cannot_be_combined_are_refused() {
     wrong(
         &["tool", "fit", HISTORY, "models/textbook/mm1k.xml"],
         "exit 3",
-        "is a net, which `tailspn tool fit` does not accept",
+        "is a net, which `tailspn tool fit` does not",
     );
 }
 

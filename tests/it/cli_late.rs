@@ -24,7 +24,7 @@ fn distance(late: &serde_json::Value, exact: f64, exact_error: f64) -> f64 {
 /// The exact values are those of `net solve` (docs/rare.md).
 #[test]
 fn a_late_end_has_its_exact_probability() {
-    for (deadline, exact) in [("480", 7.02e-5), ("560", 4.58e-9)] {
+    for (deadline, exact) in [("480s", 7.02e-5), ("560s", 4.58e-9)] {
         let found =
             estimate(WAVES, &["--method", "simulate", "--deadline", deadline, "--seed", "3", "--late-effort", "500"]);
         let late = &found["deadline"]["late"];

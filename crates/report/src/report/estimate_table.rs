@@ -209,7 +209,7 @@ fn answer(found: &EstimateTable) -> Vec<Piece> {
     }
     pieces.push(".".into());
     if let Some(Setting::Count(enough)) =
-        found.answer.enough.filter(|enough| *enough > row).and_then(|row| Some(&found.rows.get(row)?.set.0.first()?.1))
+        found.answer.enough.filter(|enough| *enough >= row).and_then(|row| Some(&found.rows.get(row)?.set.0.first()?.1))
     {
         pieces.push(format!(" More than {enough} gain nothing.").into());
     }
