@@ -137,7 +137,7 @@ fn stages_are_explained_as_their_waves_say() {
         .iter()
         .map(|row| (row["what"].as_str().unwrap(), number(row, "/saves/value")))
         .collect();
-    are(&saves, &[("3 executors, not 2", 10.0), ("warm executors: first tasks as fast as later ones", 2.0)]);
+    are(&saves, &[("3 executors, not 2", 10.0), ("no warm-up: all tasks as fast as those on warm executors", 2.0)]);
     // 40 MB in four partitions: twice 1 s + 0.4 s/MB · 10 MB; in two: 9 s
     let four = "uses_partitions = true\ntasks = { fixed = 4 }\ndata_mb = { fixed = 40 }\n\
                 cold = { fixed_s = 1, per_mb_s = 0.4 }\nwarm = { fixed_s = 1, per_mb_s = 0.4 }";

@@ -68,7 +68,8 @@ fn axis(subject: &Subject, key: &str, name: &str, whole: bool) -> Option<Axis> {
     let base = subject.base_number(key).filter(|base| *base > 0.0)?;
     let rounded = |value: f64| if whole { value.round().max(1.0) } else { value };
     let setting = |value: f64| if whole { Value::Integer(value as i64) } else { Value::Float(value) };
-    let values = [0.5, 2.0].map(|factor| rounded(factor * base)).into_iter().filter(|value| *value != base);
+    let values =
+        [0.5, 2.0].map(|factor| rounded(factor * base)).into_iter().filter(|value| value.total_cmp(&base).is_ne());
     let values: Vec<Value> = values.map(setting).filter(|value| subject.accepts(key, value)).collect();
     (!values.is_empty()).then(|| Axis {
         key: key.to_owned(),
