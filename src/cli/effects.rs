@@ -17,8 +17,8 @@ use crate::cli::output::Terminal;
 use crate::cli::plan::{PlanText, keys_of};
 use crate::cli::proof::proved;
 use crate::cli::question::late_dead_marking;
-use crate::cli::study::{job, only_file};
 use crate::cli::study_failure::{study_failure, tell_warnings};
+use crate::cli::study_inputs::{job, only_file};
 use crate::cli::sweep::sweep_of_settings;
 use crate::cli::watch::{Progress, catch_interrupt};
 

@@ -81,6 +81,7 @@ mod straggler_values;
 mod structure;
 mod study;
 mod study_failure;
+mod study_inputs;
 mod sweep;
 mod sweep_events;
 mod targets;

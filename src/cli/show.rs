@@ -247,7 +247,7 @@ fn model(path: &Path, terminal: &Terminal) -> (String, bool) {
         Ok(own) => match (own.verdict, own.runs.first()) {
             (OwnRunVerdict::Reproduced, Some(run)) => (
                 format!(
-                    "A model takes {} for the logged {}: it reproduces this run, so estimates are possible.\n",
+                    "A model reproduces this run: it takes {}, the log {}.\n",
                     seconds(run.model_s),
                     seconds(run.logged_s)
                 ),

@@ -2,7 +2,6 @@
 //! settings, or the cheapest configuration.
 
 use tailspn::optimize::OptimizePlan;
-use tailspn::plan::JobPlan;
 use tailspn::sim::Backend;
 use tailspn::subject::FileKind;
 use tailspn::sweep::SweepPlan;
@@ -11,13 +10,11 @@ use crate::cli::args::{PlanKind, StudyArgs};
 use crate::cli::cheapest::cheapest;
 use crate::cli::effects::{effects, is_net};
 use crate::cli::exit::Exit;
-use crate::cli::fitted::{Read, read_inputs};
 use crate::cli::frame::{self, Ask, Asked, Form, typed};
-use crate::cli::input::Input;
 use crate::cli::kinds::is_fitted;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
-use crate::cli::plan::{PlanText, applied, only_whatif};
+use crate::cli::study_inputs::job;
 use crate::cli::sweep::{sweep, sweep_of_settings};
 
 /// The question.
@@ -145,34 +142,6 @@ impl StudyArgs {
                 Err(Failure::helped(Exit::Usage, format!("{option} does not apply to {what}"), help))
             }
             None => Ok(()),
-        }
-    }
-}
-
-/// Reads a job from logs or from a plan, with the options of the command. A plan also has its text.
-pub(crate) fn job(args: &StudyArgs, terminal: &Terminal) -> Result<(JobPlan, Option<PlanText>), Failure> {
-    let (plan, text) = match read_inputs(&args.inputs, None, &args.fitted, terminal)? {
-        Read::Logs(job) => (job, None),
-        Read::Plan(path) => {
-            let text = PlanText::read(path, terminal)?;
-            (text.job()?, Some(text))
-        }
-        Read::Nothing => return Err(Failure::plain(Exit::Usage, "no plan and no log is given")),
-    };
-    if let JobPlan::Tasks(_) = plan {
-        return Err(only_whatif(&plan, "study"));
-    }
-    Ok((applied(plan, &args.planned.single_options()?)?, text))
-}
-
-/// Returns the only file.
-pub(crate) fn only_file(args: &StudyArgs) -> Result<&Input, Failure> {
-    match &args.inputs[..] {
-        [one] => Ok(one),
-        [] => Err(Failure::plain(Exit::Usage, "no plan, log or net is given")),
-        several => {
-            let message = format!("{} files, but the first is not a log", several.len());
-            Err(Failure::helped(Exit::Usage, message, "pass one plan or net, or the logs of one job"))
         }
     }
 }

@@ -16,8 +16,8 @@ use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::plan::{PlanText, keys_of};
 use crate::cli::proof::proved;
-use crate::cli::study::only_file;
 use crate::cli::study_failure::{study_failure, tell_warnings};
+use crate::cli::study_inputs::only_file;
 use crate::cli::sweep_events::Teller;
 use crate::cli::watch::catch_interrupt;
 

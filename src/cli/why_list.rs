@@ -1,6 +1,6 @@
 //! `why` of several runs: a row for each.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use tailspn::report::{Answer, ExplainedRun, WhyList, trace_report};
 use tailspn::trace::analysis::Usual;
@@ -45,16 +45,16 @@ pub(super) fn runs(args: &WhyArgs) -> Result<Option<Vec<Run>>, Failure> {
 }
 
 /// Returns the runs of a folder of logs.
-fn of_files(folder: &PathBuf, files: impl Iterator<Item = String>, options: &ReadOptions) -> Vec<Run> {
+fn of_files(folder: &Path, files: impl Iterator<Item = String>, options: &ReadOptions) -> Vec<Run> {
     let run = |file: String| {
         let options = ReadOptions { application: Some(file.clone()), ..options.clone() };
-        Run { log: LogChoice { path: folder.clone(), options }, name: file, inputs: Inputs::default() }
+        Run { log: LogChoice { path: folder.to_path_buf(), options }, name: file, inputs: Inputs::default() }
     };
     files.map(run).collect()
 }
 
 /// Returns the runs of the folders in a folder that have one log each, with the samples of its nodes.
-fn of_folders(folder: &PathBuf, options: &ReadOptions) -> Result<Vec<Run>, Failure> {
+fn of_folders(folder: &Path, options: &ReadOptions) -> Result<Vec<Run>, Failure> {
     let inside = std::fs::read_dir(folder)
         .map(|all| all.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_dir()));
     let mut inside: Vec<PathBuf> = inside.map(Iterator::collect).unwrap_or_default();

@@ -648,7 +648,7 @@ fn an_empty_net_is_refused() {
     let output = tool(&["serve", "--no-open", path.to_str().unwrap()]).output().unwrap();
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(3), "{told}");
-    assert!(told.contains("the file is empty; expected a `<pnml>` element"), "{told}");
+    assert!(told.contains("is empty, not a net"), "{told}");
 }
 
 #[test]

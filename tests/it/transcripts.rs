@@ -7,7 +7,7 @@ use crate::remaining::Log;
 use crate::shared::shared;
 
 /// Lines and columns of a screen.
-const MOST: [usize; 2] = [27, 80];
+const MOST: [usize; 2] = [30, 80];
 
 /// A folder with copies of real files, by the names of the screens; none without them.
 fn folder() -> Option<tempfile::TempDir> {

@@ -92,7 +92,7 @@ pub(crate) enum Command {
     ///
     /// Each policy is compared with a run without copies that uses the same random numbers. For a log, the policies are
     /// compared on a replay of the recorded job.
-    Whatif(WhatIfArgs),
+    Whatif(Box<WhatIfArgs>),
     /// Follow a running job: time left, stragglers
     ///
     /// Reads the growing event log of a Spark application, and predicts its end whenever the log has grown. Or reads

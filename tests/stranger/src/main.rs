@@ -105,7 +105,7 @@ mod tests {
         let page = answer.document().page().unwrap();
         assert!(page.starts_with("<!DOCTYPE html>") && page.contains("within 90 s"));
         let text = answer.document().text().replace('\n', " ");
-        assert!(text.contains("The probability of finishing within 90 s"), "{text}");
+        assert!(text.contains("It meets the deadline of 90 s with 68% probability."), "{text}");
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub use crate::render::Report;
 pub use number::Number;
 pub use paragraph::{Paragraph, Piece, Topic};
 pub use rows::Rows;
-pub use screen::{NextCommand, Screen, ScreenChange, ScreenShares, ScreenVerdict, Typed};
+pub use screen::{Blocks, NextCommand, Screen, ScreenChange, ScreenShares, ScreenVerdict, Typed};
 pub(crate) use screen::{data_size, decimals, human_time, percent_text, short_name};
 pub(crate) use table::CHOSEN;
 pub use table::{Bar, Cell, Column, Form, Show, Table};
@@ -85,24 +85,6 @@ pub struct Document<'a> {
     pub typed: Typed,
     /// The time by which results are compared, if any.
     pub headline: Option<Headline>,
-}
-
-/// The parts of an answer, in the order in which people read: the same six for every question. A part that an answer does not have is
-/// empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Blocks {
-    /// The answer, in a sentence or two.
-    pub answer: String,
-    /// The verdict on the model: the runs that it was made from are reproduced, or not.
-    pub own_run: String,
-    /// Where the time goes.
-    pub parts: String,
-    /// Changes of the job that would change the answer, one each.
-    pub changes: Vec<String>,
-    /// Assumptions in place of measurements.
-    pub assumed: String,
-    /// Commands that answer the next questions.
-    pub next: Vec<String>,
 }
 
 /// A part of a document.

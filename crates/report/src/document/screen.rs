@@ -2,7 +2,7 @@
 //!
 //! Precision follows the error: a predicted time has two digits, a measured one three, and times that are compared have the same number of decimals.
 
-use crate::document::{Blocks, Table};
+use crate::document::table::Table;
 use crate::report::number::time_words;
 
 /// The six blocks. An empty block is not shown.
@@ -79,15 +79,31 @@ pub struct Typed {
     pub options: Vec<(String, Option<String>)>,
 }
 
+/// The parts of an answer, in the order in which people read: the same six for every question. A part that an answer does not have is
+/// empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Blocks {
+    /// The answer, in a sentence or two.
+    pub answer: String,
+    /// The verdict on the model: the runs that it was made from are reproduced, or not.
+    pub own_run: String,
+    /// Where the time goes.
+    pub parts: String,
+    /// Changes of the job that would change the answer, one each.
+    pub changes: Vec<String>,
+    /// Assumptions in place of measurements.
+    pub assumed: String,
+    /// Commands that answer the next questions.
+    pub next: Vec<String>,
+}
+
 impl Typed {
     /// Returns the words for a built-in job, if it was asked about.
     #[must_use]
     pub fn or_demo(self, is_demo: bool) -> Self {
         if is_demo { Self { words: vec!["--demo".to_owned()], is_log: false, ..self } } else { self }
     }
-}
 
-impl Typed {
     /// Returns the typed options that a command takes and does not set itself.
     fn kept(&self, command: &str) -> String {
         let words: Vec<&str> = command.split(' ').collect();

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | the terminal's capabilities, and the reader's preferences |  [`Look`] |
 //! | text for terminals; the six blocks of an answer; Markdown | `text`, `screen`, `markdown` |
-//! | a table in a terminal: columns that fit the width | `grid` |
+//! | a table in a terminal: columns that fit the width | `table`, `grid` |
 //! | bars as text | `bars` |
 //! | the page | `html`, `style.css` |
 //! | CSV, long and wide | `csv` |
@@ -20,6 +20,7 @@ mod look;
 mod markdown;
 mod report;
 mod screen;
+mod table;
 mod text;
 
 pub(crate) use bars::bars_text;
@@ -28,6 +29,7 @@ pub use csv::{CsvText, csv};
 pub use html::{Part, html};
 pub use look::Look;
 pub use markdown::markdown;
-pub use report::Report;
+pub use report::{Report, json};
+pub(crate) use report::{Versioned, json_line};
 pub(crate) use text::sentence;
 pub use text::text;

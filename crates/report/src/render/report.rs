@@ -1,4 +1,4 @@
-//! The trait of all kinds of results.
+//! The trait of all kinds of results, and their JSON.
 
 use serde::Serialize;
 
@@ -8,7 +8,8 @@ use crate::render::html::{Part, html};
 use crate::render::look::Look;
 use crate::render::markdown::markdown;
 use crate::render::text::text;
-use crate::report::{JsonError, PlotError, json};
+use crate::report::PlotError;
+use crate::report::json::{FORMAT_VERSION, JsonError, line, pretty};
 
 /// A result that can be printed in every form.
 pub trait Report: Serialize {
@@ -62,5 +63,78 @@ impl Document<'_> {
     /// [`PlotError`], which no report of this crate causes.
     pub fn page(self) -> Result<String, PlotError> {
         html(&[Part { document: self, net: None }])
+    }
+}
+
+/// A report with the keys with which all JSON starts.
+#[derive(Serialize)]
+pub(crate) struct Versioned<'a, R: Serialize> {
+    format_version: u32,
+    kind: &'a str,
+    /// The answer; none if the report has a key `answer` of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    answer: Option<Words>,
+    #[serde(flatten)]
+    report: &'a R,
+}
+
+/// The answer in words.
+#[derive(Serialize)]
+pub(crate) struct Words {
+    /// The answer in words; empty for a result that answers no question.
+    text: String,
+}
+
+impl<'a, R: Report> Versioned<'a, R> {
+    /// Returns a report with the answer in words.
+    pub(crate) fn new(report: &'a R) -> Self {
+        let answer = (!R::HAS_ANSWER).then(|| Words { text: report.document().six_blocks().answer });
+        Self { format_version: FORMAT_VERSION, kind: R::KIND, answer, report }
+    }
+}
+
+/// Returns the JSON text of a report, with a line end after it. Numbers that are not finite become `null`.
+///
+/// # Errors
+///
+/// [`JsonError`], which no report of this crate causes.
+pub fn json<R: Report>(report: &R) -> Result<String, JsonError> {
+    pretty(&Versioned::new(report))
+}
+
+/// Returns the JSON text of a report on one line, for sequences of results.
+///
+/// # Errors
+///
+/// [`JsonError`], which no report of this crate causes.
+pub(crate) fn json_line<R: Report>(report: &R) -> Result<String, JsonError> {
+    line(&Versioned::new(report))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Serialize)]
+    struct Example {
+        z: f64,
+        a: Option<u8>,
+    }
+
+    impl Report for Example {
+        const KIND: &'static str = "example";
+
+        fn document(&self) -> crate::document::Document<'_> {
+            crate::document::Document { answer: vec!["It is so.".into()].into(), ..Default::default() }
+        }
+    }
+
+    #[test]
+    fn keys_keep_their_order_and_numbers_their_bits() {
+        let text = json(&Example { z: 0.1 + 0.2, a: None }).unwrap();
+        let expected = "{\n  \"format_version\": 1,\n  \"kind\": \"example\",\n  \"answer\": {\n    \"text\": \"It is so.\"\n  },\n  \
+                        \"z\": 0.30000000000000004,\n  \"a\": null\n}\n";
+        assert_eq!(text, expected);
+        assert_eq!(json(&Example { z: -0.0, a: None }).unwrap().matches('-').count(), 0);
     }
 }

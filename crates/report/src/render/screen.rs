@@ -4,7 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::document::{NextCommand, Screen, ScreenChange, ScreenShares, ScreenVerdict, Typed};
 use crate::render::look::{Look, lines, wrapped};
-use crate::render::text::table_text;
+use crate::render::table::table_text;
 
 /// Cells of a bar for the whole.
 const WHOLE: u32 = 18;

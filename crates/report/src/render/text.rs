@@ -2,10 +2,10 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use crate::document::{Block, Document, Piece, Show, Table};
-use crate::render::grid::grid;
+use crate::document::{Block, Document, Piece};
 use crate::render::look::{Look, lines, wrapped};
 use crate::render::screen::screen_text;
+use crate::render::table::table_text;
 
 /// Returns the text of a document: its six blocks if it has them and no details are wanted.
 pub fn text(document: &Document<'_>, look: &Look) -> String {
@@ -54,43 +54,10 @@ pub(crate) fn sentence<'p>(pieces: impl IntoIterator<Item = &'p Piece>) -> Strin
     pieces.into_iter().map(Piece::words).collect()
 }
 
-/// Returns what the bars of a table are.
-fn bars_note(table: &Table, look: &Look) -> String {
-    let (Some(bar), Some((_, drawn))) = (table.bar, table.bars()) else { return String::new() };
-    let title = &table.columns[bar.column].title;
-    let mark = bar.mark.filter(|_| drawn.is_some());
-    let mark = mark.map_or_else(String::new, |(name, _)| format!("; {} marks the {name}", look.either("│", "|")));
-    format!("Bar: {title}{mark}.")
-}
-
-/// Returns a table for readers; none for a table of details or of CSV.
-pub(super) fn table_text(table: &Table, look: &Look) -> Option<String> {
-    let hidden = match table.show {
-        Show::Csv => true,
-        Show::Detail => !look.detail,
-        Show::Always | Show::Room => false,
-    };
-    if hidden {
-        return None;
-    }
-    let mut text = String::new();
-    if !table.title.is_empty() {
-        text += &look.heading(&look.words(&table.title));
-    }
-    text += &wrapped(&table.full_note("Behind each number"), look, "");
-    let (lines, has_bars) = grid(table, look);
-    text += &lines;
-    let (_, left) = table.shown_rows(look.rows);
-    let more = table.more_rows(left);
-    let bars = if has_bars { bars_note(table, look) } else { String::new() };
-    text += &wrapped(format!("{more} {bars}").trim(), look, "");
-    Some(text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::{Cell, Column, Number};
+    use crate::document::{Column, Number, Table};
     use crate::estimate::Measured;
 
     fn number(value: f64) -> Number {
@@ -134,11 +101,5 @@ mod tests {
     #[test]
     fn long_words_stay_whole() {
         assert_eq!(lines("a bb /long/path/of/a/file c", 6), ["a bb", "/long/path/of/a/file", "c"]);
-        let table = Table::new("", "", ["name", "words"]).row([Cell::from("x"), "many words ".repeat(12).into()]);
-        let text = table_text(&table, &Look { width: 40, ..Look::default() }).unwrap();
-        assert!(text.lines().count() > 4 && text.lines().all(|line| line.width() <= 40), "{text}");
-        let table = Table::new("", "", ["name", "from"]).row([Cell::from("n".repeat(20)), "w".repeat(25).into()]);
-        let expected = format!("{}\n  from  {}\n", "n".repeat(20), "w".repeat(25));
-        assert_eq!(table_text(&table, &Look { width: 40, ..Look::default() }), Some(expected));
     }
 }

@@ -7,7 +7,6 @@ use serde_json::Serializer;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 
 pub(crate) use crate::ask::net::Word;
-use crate::document::Report;
 
 /// Version of the JSON format; it increases when a key changes its meaning or disappears.
 pub const FORMAT_VERSION: u32 = 1;
@@ -17,53 +16,14 @@ pub const FORMAT_VERSION: u32 = 1;
 #[error("the report cannot be written as JSON: {0}")]
 pub struct JsonError(#[from] serde_json::Error);
 
-/// A report with the keys with which all JSON starts.
-#[derive(Serialize)]
-pub(crate) struct Versioned<'a, R: Serialize> {
-    format_version: u32,
-    kind: &'a str,
-    /// The answer; none if the report has a key `answer` of its own.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    answer: Option<Words>,
-    #[serde(flatten)]
-    report: &'a R,
+/// Returns the JSON text of a value, with a line end after it. Numbers that are not finite become `null`.
+pub(crate) fn pretty(value: &impl Serialize) -> Result<String, JsonError> {
+    Ok(written(value, Unsigned(PrettyFormatter::new()))? + "\n")
 }
 
-/// The answer in words.
-#[derive(Serialize)]
-pub(crate) struct Words {
-    /// The answer in words; empty for a result that answers no question.
-    text: String,
-}
-
-impl<'a, R: Report> Versioned<'a, R> {
-    /// Returns a report with the answer in words.
-    pub(crate) fn new(report: &'a R) -> Self {
-        let answer = (!R::HAS_ANSWER).then(|| Words { text: report.document().six_blocks().answer });
-        Self { format_version: FORMAT_VERSION, kind: R::KIND, answer, report }
-    }
-}
-
-/// Returns the JSON text of a report, with a line end after it. Numbers that are not finite become `null`.
-///
-/// # Errors
-///
-/// [`JsonError`], which no report of this crate causes.
-pub fn json<R: Report>(report: &R) -> Result<String, JsonError> {
-    let mut text = written(&Versioned::new(report), Unsigned(PrettyFormatter::new()))?;
-    text.push('\n');
-    Ok(text)
-}
-
-/// Returns the JSON text of a report on one line, for sequences of results.
-///
-/// # Errors
-///
-/// [`JsonError`], which no report of this crate causes.
-pub(crate) fn json_line<R: Report>(report: &R) -> Result<String, JsonError> {
-    let mut text = written(&Versioned::new(report), Unsigned(CompactFormatter))?;
-    text.push('\n');
-    Ok(text)
+/// Returns the JSON text of a value on one line, with a line end after it.
+pub(crate) fn line(value: &impl Serialize) -> Result<String, JsonError> {
+    Ok(written(value, Unsigned(CompactFormatter))? + "\n")
 }
 
 fn written(value: &impl Serialize, formatter: impl Formatter) -> Result<String, JsonError> {
@@ -155,29 +115,10 @@ mod tests {
         }
     }
 
-    #[derive(Serialize)]
-    struct Example {
-        z: f64,
-        a: Option<u8>,
-    }
-
-    impl Report for Example {
-        const KIND: &'static str = "example";
-
-        fn document(&self) -> crate::document::Document<'_> {
-            crate::document::Document { answer: vec!["It is so.".into()].into(), ..Default::default() }
-        }
-    }
-
     #[test]
-    fn keys_keep_their_order_and_numbers_their_bits() {
-        let text = json(&Example { z: 0.1 + 0.2, a: None }).unwrap();
-        let expected = "{\n  \"format_version\": 1,\n  \"kind\": \"example\",\n  \"answer\": {\n    \"text\": \"It is so.\"\n  },\n  \
-                        \"z\": 0.30000000000000004,\n  \"a\": null\n}\n";
-        assert_eq!(text, expected);
-        assert_eq!(json(&Example { z: -0.0, a: None }).unwrap().matches('-').count(), 0);
+    fn only_zeros_lose_their_sign() {
         let object = serde_json::json!({"n": [-0.0, 1e-300], "o": {}, "p": [[], {"q": "r", "s": null}]});
-        let text = written(&object, Unsigned(PrettyFormatter::new())).unwrap();
+        let text = pretty(&object).unwrap();
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), object);
         assert_eq!(text.lines().count(), 14, "{text}");
     }

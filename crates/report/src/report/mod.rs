@@ -163,6 +163,7 @@ pub use crate::document::{
 };
 pub use crate::estimate::{Doubt, Measured};
 pub use crate::job_time::{DeadlineSection, LateSection};
+pub use crate::render::json;
 pub use crate::render::{CsvText, Look, Part, csv as document_csv, html, markdown, text as document_text};
 pub use answer::{exact_report, exact_steady_report};
 pub use answered::{Answer, End};
@@ -183,7 +184,7 @@ pub use fit_job::{FitJobReport, FitJobRun, FitValueRow, fit_job_report, fit_jobs
 pub use graph_dot::graph_dot;
 pub use graph_svg::{MOST_DRAWN, graph_svg};
 pub use job::{AnalyticSummary, JobReport, JobSummary, PhaseRow, TimeCost, estimate_report, job_report};
-pub use json::{FORMAT_VERSION, JsonError, json};
+pub use json::{FORMAT_VERSION, JsonError};
 pub use long_tail::{
     ProfileRow, ProgressModelReport, WatchReport, progress_model_report, straggler_json, straggler_line,
 };

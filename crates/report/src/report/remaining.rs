@@ -8,9 +8,10 @@ use crate::document::{Cell, Column, Document, Figure, Headline, Number, Paragrap
 use crate::estimate::Measured;
 use crate::job_time::OwnRun;
 use crate::remaining::{Basis, Remaining, RemainingSettings, StageRemaining};
+use crate::render::json_line;
 use crate::report::bar_rows::BarRow;
 use crate::report::deadline::chance;
-use crate::report::json::{JsonError, json_line};
+use crate::report::json::JsonError;
 use crate::report::next_run::{StageQuantile, predicted, quantile_rows};
 use crate::report::number::{counted, plain};
 use crate::report::own_run::{sentence, warning};
