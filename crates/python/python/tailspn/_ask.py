@@ -33,6 +33,7 @@ _TAKE_NETS = {"query", "rare", "simulate", "solve"}
 _OF_FILES = {"property", "read_as", "net", "max_file", "param"}
 
 # commands that take a plan in memory; a plan that was read from a file may refer to files beside it
+_HAVE_DEMOS = {"estimate", "whatif"}  # without an input, they answer for a built-in job
 _TAKE_PLANS = {"estimate", "whatif", "study"}
 
 # commands whose replications `distributed` can divide among workers
@@ -140,6 +141,8 @@ def _outcome(
 ) -> _tailspn.Outcome:
     with tempfile.TemporaryDirectory(prefix="tailspn") as folder:
         given = [_given(command, one, options, folder) for one in inputs if one is not None]
+        if command in _HAVE_DEMOS and not given:
+            options = {**options, "demo": True}
         words_of_options = _arguments(command, options)
         if shard is not None:
             words_of_options.append(f"--shard={shard}")
@@ -263,13 +266,11 @@ def estimate(*inputs: Any, progress: Progress | None = None, **options: Any) -> 
     ``inputs`` are one plan, or logs of runs of the job, to which a plan is fitted; without an input, the default job.
     If the first log is of a run in progress, the result is the time left, from what the other runs took.
     """
-    return _ask("estimate", inputs, options if inputs else {**options, "demo": True}, progress=progress)
+    return _ask("estimate", inputs, options, progress=progress)
 
 
 def whatif(plan_or_log: Any = None, *, progress: Progress | None = None, **options: Any) -> Result:
     """Compare speculation policies on a planned job, a cluster, or the log of a finished job."""
-    if plan_or_log is None:
-        options["demo"] = True
     return _ask("whatif", [plan_or_log], options, progress=progress)
 
 
