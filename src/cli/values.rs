@@ -37,29 +37,37 @@ pub(crate) fn positive_count(text: &str) -> Result<u64, String> {
     count(text).and_then(|number| if number > 0 { Ok(number) } else { Err("must be at least 1".to_owned()) })
 }
 
-/// Parses a duration in seconds: a number with `ms`, `s`, `m` or `h`; without a unit, seconds. `None` for other text.
+/// Parses a duration in seconds: numbers with `ms`, `s`, `m`, `h` or `d`, such as `1h30m`; a number alone is in seconds. `None` for other text.
 fn duration(text: &str) -> Option<f64> {
-    let text = text.trim();
-    // a part ends where letters end: 1h30m, 14 min 4 s
     let letter = |c: char| c.is_ascii_alphabetic();
-    let end =
-        text.find(letter).map_or(text.len(), |at| at + text[at..].find(|c| !letter(c)).unwrap_or(text.len() - at));
-    let (first, rest) = text.split_at(end);
-    let digits = first.trim_end_matches(letter);
-    let factor = match &first[digits.len()..] {
-        "ms" => 1e-3,
-        "" | "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        "d" => 86_400.0,
-        _ => return None,
-    };
-    let seconds = digits.trim().parse::<f64>().ok()? * factor;
-    let is_number = !first.ends_with(letter);
-    match rest.trim() {
-        "" => Some(seconds),
-        rest if is_number || seconds < 0.0 || !rest.ends_with(letter) => None,
-        rest => duration(rest).filter(|more| *more >= 0.0).map(|more| seconds + more),
+    let (mut rest, mut total, mut is_first) = (text.trim(), 0.0, true);
+    loop {
+        // a part ends where letters end: 1h30m, 14 min 4 s
+        let end =
+            rest.find(letter).map_or(rest.len(), |at| at + rest[at..].find(|c| !letter(c)).unwrap_or(rest.len() - at));
+        let (part, after) = rest.split_at(end);
+        let digits = part.trim_end_matches(letter);
+        let factor = match &part[digits.len()..] {
+            "ms" => 1e-3,
+            // only a number alone has no unit
+            "" if !is_first => return None,
+            "" | "s" => 1.0,
+            "m" | "min" => 60.0,
+            "h" => 3600.0,
+            "d" => 86_400.0,
+            _ => return None,
+        };
+        let seconds = digits.trim().parse::<f64>().ok()? * factor;
+        let after = after.trim();
+        // only a number alone may be negative
+        if seconds < 0.0 && !(is_first && after.is_empty()) {
+            return None;
+        }
+        total += seconds;
+        if after.is_empty() {
+            return Some(total);
+        }
+        (rest, is_first) = (after, false);
     }
 }
 
@@ -392,6 +400,9 @@ mod tests {
         assert!(wall_time("0s").is_err() && wall_time("-1s").is_err() && wall_time("5 days").is_err());
         assert!(wall_time("1e300h").is_err());
         assert_eq!(deadline("1h30m"), Ok(5400.0));
+        // as many parts as the system lets a word have
+        assert_eq!(deadline(&"1s".repeat(60_000)), Ok(60_000.0));
+        assert!(deadline("1h30").is_err() && deadline("1h-5m").is_err() && deadline("-1h5m").is_err());
         assert_eq!(deadline("14 min 4 s"), Ok(844.0));
         assert_eq!(deadline("1d"), Ok(86_400.0));
         assert!(["1h-30m", "1h30", "h", "1h x", "5 10s"].iter().all(|text| deadline(text).is_err()));
