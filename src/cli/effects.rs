@@ -10,7 +10,6 @@ use crate::cli::args::{StudyArgs, UntilArgs};
 use crate::cli::exit::Exit;
 use crate::cli::frame::Asked;
 use crate::cli::input::Input;
-use crate::cli::kinds::is_fitted;
 use crate::cli::load::read_bytes;
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
@@ -18,7 +17,7 @@ use crate::cli::plan::{PlanText, keys_of};
 use crate::cli::proof::proved;
 use crate::cli::question::late_dead_marking;
 use crate::cli::study_failure::{study_failure, tell_warnings};
-use crate::cli::study_inputs::{job, only_file};
+use crate::cli::study_inputs::{is_of_job, job, only_file};
 use crate::cli::sweep::sweep_of_settings;
 use crate::cli::watch::{Progress, catch_interrupt};
 
@@ -68,8 +67,7 @@ fn goal_of(args: &StudyArgs) -> Result<GoalText, Failure> {
 /// Reads a plan with axes, a job, or a net, and the text of the plan.
 fn read(args: &StudyArgs, terminal: &Terminal) -> Result<(Sensitivity, PlanText), Failure> {
     let only_net = "`--until` applies to nets; a plan states its goal as `sweep.until`";
-    let first = args.inputs.first();
-    if first.is_some_and(|first| first.kind() == Some(FileKind::JobPlan) || is_fitted(first)) {
+    if is_of_job(args) {
         if args.until.is_some() {
             return Err(Failure::plain(Exit::Usage, only_net));
         }

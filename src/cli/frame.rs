@@ -41,50 +41,8 @@ pub(crate) fn typed<'i>(inputs: impl IntoIterator<Item = &'i Input>) -> Typed {
     Typed {
         words: inputs.iter().map(|input| quoted(&input.display().to_string())).collect(),
         is_log: inputs.iter().any(|input| input.is_log()),
-        options: kept_options(std::env::args().collect()),
+        ..Typed::default()
     }
-}
-
-/// Options of a question that stay in the next commands.
-const KEPT: [&str; 18] = [
-    "--app",
-    "--job",
-    "--input-size",
-    "--log-input-size",
-    "--deadline",
-    "--workers",
-    "--executors",
-    "--cores",
-    "--hosts",
-    "--reduces",
-    "--partitions",
-    "--split-size",
-    "--map-slots",
-    "--reduce-slots",
-    "--gpus-per-worker",
-    "--price",
-    "--probability",
-    "--trust-misfit",
-];
-
-/// Returns the kept options among the words of a command line, each with its value.
-fn kept_options(words: Vec<String>) -> Vec<(String, Option<String>)> {
-    let mut found = Vec::new();
-    let mut words = words.into_iter();
-    while let Some(word) = words.next() {
-        let (option, value) =
-            word.split_once('=').map_or((word.as_str(), None), |(option, value)| (option, Some(value)));
-        if !KEPT.contains(&option) {
-            continue;
-        }
-        let value = match (option, value) {
-            ("--trust-misfit", _) => None,
-            (_, Some(value)) => Some(value.to_owned()),
-            (_, None) => words.next(),
-        };
-        found.push((option.to_owned(), value.map(|value| quoted(&value))));
-    }
-    found
 }
 
 /// Refuses a command about a job without a file.

@@ -46,6 +46,7 @@ mod frame;
 #[path = "../../tests/it/generated.rs"]
 mod generated;
 mod input;
+mod kept;
 mod kinds;
 mod left;
 mod load;
@@ -126,7 +127,7 @@ pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             return if error.use_stderr() { Exit::Usage } else { Exit::Success }.code();
         }
     };
-    let terminal = Terminal::new(cli.global.color, cli.global.quiet);
+    let terminal = Terminal::new(cli.global.color, cli.global.quiet).asked(&arguments);
     match answer(&cli, &arguments, &terminal) {
         Ok(exit) => exit.code(),
         Err(Failure { exit, notes }) => {

@@ -1,6 +1,7 @@
 //! Output to standard output (data) and standard error (everything else), and the capabilities of the terminal.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,6 +14,7 @@ use tailspn::share::Share;
 use crate::cli::args::{ColorChoice, DataForm, PrintArgs, RunArgs};
 use crate::cli::call::Call;
 use crate::cli::exit::Exit;
+use crate::cli::kept::kept_options;
 use crate::cli::notes::{Failure, Note};
 
 /// The display of progress.
@@ -61,6 +63,8 @@ pub(crate) struct Terminal {
     share: Share,
     /// Start of the command.
     started: Instant,
+    /// Options of the question that stay in the next commands, each with its value.
+    kept: Vec<(String, Option<String>)>,
 }
 
 impl Terminal {
@@ -78,14 +82,29 @@ impl Terminal {
             call: None,
             share: Share::default(),
             started: Instant::now(),
+            kept: Vec::new(),
         }
+    }
+
+    /// Returns the terminal of a command line, whose options stay in the next commands.
+    pub(crate) fn asked(self, words: &[OsString]) -> Self {
+        Self { kept: kept_options(words), ..self }
     }
 
     /// Returns the terminal of a command that runs in process; the call keeps the output.
     pub(crate) fn of_call(call: &Arc<Call>) -> Self {
         let call = Some(Arc::clone(call));
         let (share, started) = (Share::default(), Instant::now());
-        Self { colour_out: false, colour_err: false, unicode: true, quiet: false, call, share, started }
+        Self {
+            colour_out: false,
+            colour_err: false,
+            unicode: true,
+            quiet: false,
+            call,
+            share,
+            started,
+            kept: Vec::new(),
+        }
     }
 
     /// Returns the same terminal without notes and progress.
@@ -160,7 +179,7 @@ impl Terminal {
         if print.is_csv() {
             return data_of(result, DataForm::Csv, print);
         }
-        let document = Document { typed: typed.clone(), ..result.document() };
+        let document = Document { typed: Typed { options: self.kept.clone(), ..typed.clone() }, ..result.document() };
         let look = self.look(print.verbose);
         let text = if print.markdown { markdown(&document, &look) } else { document_text(&document, &look) };
         Ok(self.without_controls(&text).into_owned())

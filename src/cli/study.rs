@@ -11,11 +11,10 @@ use crate::cli::cheapest::cheapest;
 use crate::cli::effects::{effects, is_net};
 use crate::cli::exit::Exit;
 use crate::cli::frame::{self, Ask, Asked, Form, typed};
-use crate::cli::kinds::is_fitted;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
-use crate::cli::study_inputs::job;
-use crate::cli::sweep::{sweep, sweep_of_settings};
+use crate::cli::study_inputs::{is_of_job, job};
+use crate::cli::sweep::{settings, sweep, sweep_of_settings};
 
 /// The question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,8 +75,7 @@ impl StudyArgs {
         let by_method = |other| if self.method.is_some() { Route::Effects } else { other };
         Ok(match first.kind() {
             Some(FileKind::OptimizePlan) => by_method(Route::Cheapest),
-            Some(FileKind::JobPlan) => self.of_job(),
-            _ if is_fitted(first) => self.of_job(),
+            _ if is_of_job(self) => self.of_job(),
             _ if is_net(first, self)? => Route::Effects,
             _ => by_method(Route::Sweep),
         })
@@ -103,12 +101,10 @@ impl StudyArgs {
         let sweeps: &[Route] = &[Sweep, Settings];
         let jobs: &[Route] = &[Cheapest, Settings, Effects];
         let has_device = self.place.adapter.is_some() || self.place.backend.0 != Backend::Auto;
-        let of_job =
-            self.inputs.first().is_some_and(|first| first.kind() == Some(FileKind::JobPlan) || is_fitted(first));
         let given: [(&str, bool, &[Route]); 23] = [
             ("--backend and --adapter", has_device, sweeps),
             ("--level", self.run.level.is_some(), &[Sweep, Settings, Effects]),
-            ("--transitions", self.transitions && of_job, &[]),
+            ("--transitions", self.transitions && is_of_job(self), &[]),
             ("--output without --shard", output.is_some() && !has_shard, sweeps),
             ("--measure", self.measure.is_some(), &[Effects, Cheapest]),
             ("--probability", self.probability.is_some(), &[Cheapest]),
@@ -158,7 +154,7 @@ impl Ask for StudyArgs {
             Route::Sweep => sweep(self, terminal),
             Route::Settings => {
                 let (job, text) = job(self, terminal)?;
-                crate::cli::sweep::settings(job, text.as_ref(), self, terminal)
+                settings(job, text.as_ref(), self, terminal)
             }
             Route::Effects => effects(self, terminal),
             Route::Cheapest => cheapest(self, terminal),

@@ -1,14 +1,21 @@
 //! The inputs of `study`: a job from logs or a plan, or the only file.
 
 use tailspn::plan::JobPlan;
+use tailspn::subject::FileKind;
 
 use crate::cli::args::StudyArgs;
 use crate::cli::exit::Exit;
 use crate::cli::fitted::{Read, read_inputs};
 use crate::cli::input::Input;
+use crate::cli::kinds::is_fitted;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::plan::{PlanText, applied, only_whatif};
+
+/// Returns true if the question is about a job: the first file is the plan of a job, or a log to which a plan is fitted.
+pub(crate) fn is_of_job(args: &StudyArgs) -> bool {
+    args.inputs.first().is_some_and(|first| first.kind() == Some(FileKind::JobPlan) || is_fitted(first))
+}
 
 /// Reads a job from logs or from a plan, with the options of the command. A plan also has its text.
 pub(crate) fn job(args: &StudyArgs, terminal: &Terminal) -> Result<(JobPlan, Option<PlanText>), Failure> {
