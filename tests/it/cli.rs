@@ -45,6 +45,7 @@ pub(crate) fn data(args: &[&str]) -> String {
 macro_rules! assert_shown {
     ($text:expr) => {
         insta::with_settings!({ filters => [
+            (r"[^\s'=]*/\.tmp\w+", "[folder]"),
             (r"\((portable|avx2|avx512)\)", "([vector])"),
             (r"\d+ threads?, [\d.]+ (µs|ms|s|min)", "[threads], [wall]"),
             (r"(seed \d+|seed \d+, \w+ engine), [\d.]+ (µs|ms|s|min)", "$1, [wall]"),
