@@ -73,7 +73,7 @@ class Tailspn:
 
     def fit(self, name, logs):
         plan = Path(self.folder) / f'{name}.toml'
-        self.call('fit', *logs, '-o', plan, '--force')
+        self.call('fit', *logs, '--save-plan', plan, '--force')
         return plan
 
     def estimate(self, plan, *options):

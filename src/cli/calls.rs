@@ -24,7 +24,7 @@ const FEW_RUNS: usize = 3;
 /// Learns a profile.
 pub(crate) fn learn(args: &SyscallProfileArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     catch_interrupt(terminal);
-    may_write(&args.output, args.force)?;
+    may_write(&args.save_profile, args.force)?;
     if args.bucket_factor < 1.1 {
         return Err(Failure::plain(Exit::Usage, "--bucket-factor must be at least 1.1"));
     }
@@ -46,7 +46,7 @@ pub(crate) fn learn(args: &SyscallProfileArgs, terminal: &Terminal) -> Result<Ex
         );
     }
     let text = profile.to_json().map_err(Failure::internal)?;
-    write_file(&args.output, text.as_bytes(), args.force)?;
+    write_file(&args.save_profile, text.as_bytes(), args.force)?;
     terminal.data(&document_text(&syscall_profile_document(&profile), &terminal.look(false)))?;
     Ok(Exit::Success)
 }

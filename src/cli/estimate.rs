@@ -14,11 +14,12 @@ use crate::cli::exit::Exit;
 use crate::cli::files::write_file;
 use crate::cli::fitted::{Read, first_log, read_inputs};
 use crate::cli::frame::{self, Ask, Asked, Form, no_file, typed};
-use crate::cli::left::{LEVEL, TimeLeft, evidence, is_running};
+use crate::cli::left::{TimeLeft, evidence, is_running};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::plan::{PlanText, applied};
 use crate::cli::rare::{MOST_WALKS, below};
+use crate::cli::values::Deadline;
 use crate::cli::watch::{Progress, catch_interrupt};
 
 /// Probability with which a deadline must be met.
@@ -82,11 +83,12 @@ impl EstimateArgs {
             let help = "estimate the next run from the log of a run that has ended";
             Err(Failure::helped(Exit::Usage, format!("{option} does not apply to a run in progress"), help))
         };
-        let run = RunSettings { level: self.run.level.unwrap_or(LEVEL), ..self.settings(terminal) };
-        let (mut settings, mut deadlines_s) = (RemainingSettings { run, input: None }, Vec::new());
+        let mut settings = RemainingSettings { run: self.settings(terminal), input: None };
+        let mut deadlines = Vec::new();
         for option in self.options() {
             match option {
-                PlanOption::Deadline(seconds) => deadlines_s.push(seconds),
+                PlanOption::Deadline(seconds) => deadlines.push(Deadline::After(seconds)),
+                PlanOption::DeadlineAt(seconds) => deadlines.push(Deadline::At(seconds)),
                 PlanOption::InputSize(size) if self.inputs.len() > 1 => settings.input = Some(size),
                 PlanOption::InputSize(_) => {
                     let help = "add the log of another run of the program, or a plan";
@@ -99,9 +101,9 @@ impl EstimateArgs {
             return refused("a list");
         }
         self.only_lists()?;
-        self.needs_deadline(!deadlines_s.is_empty())?;
-        if self.export.is_some() {
-            return refused("--export");
+        self.needs_deadline(!deadlines.is_empty())?;
+        if self.save_net.is_some() {
+            return refused("--save-net");
         }
         if self.save_plan.is_some() {
             return refused("--save-plan");
@@ -109,7 +111,7 @@ impl EstimateArgs {
         catch_interrupt(terminal);
         let others = self.inputs.get(1..).unwrap_or_default();
         let plan = evidence(others, self.fitted.fit(others), terminal)?;
-        let question = TimeLeft { plan, settings, deadlines_s, now: self.now };
+        let question = TimeLeft { plan, settings, deadlines, now: self.now };
         let progress = Progress::new(terminal.shows_progress(), "replications");
         let report = question.predict(trace, &progress)??;
         Ok(Answer::new(report).meeting(self.wanted()).unless_stopped(interrupted()).into())
@@ -118,7 +120,7 @@ impl EstimateArgs {
     /// Estimates each configuration of the lists.
     fn table(&self, plan: JobPlan, lists: Vec<Vec<PlanOption>>, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
         let single = [
-            ("--export", self.export.is_some()),
+            ("--save-net", self.save_net.is_some()),
             ("--shard", self.part.shard.is_some()),
             ("--late-effort", self.late_effort.is_some()),
         ];
@@ -142,7 +144,7 @@ impl EstimateArgs {
 
 impl Ask for EstimateArgs {
     fn form(&self) -> Form<'_> {
-        let files = self.export.as_deref().into_iter().chain(self.save_plan.as_deref()).collect();
+        let files = self.save_net.as_deref().into_iter().chain(self.save_plan.as_deref()).collect();
         Form {
             plots: Some(&self.plots),
             files,
@@ -184,7 +186,7 @@ impl EstimateArgs {
         }
         self.only_lists()?;
         self.needs_deadline(plan.deadline_s().is_some())?;
-        let format = self.export.as_deref().map(|path| format_of(path, "")).transpose()?;
+        let format = self.save_net.as_deref().map(|path| format_of(path, "")).transpose()?;
         let proof = Proof { is_needed: self.speculation.is_some(), is_trusted: self.trust.trust_misfit };
         let mut estimation =
             plan.estimation().method(self.method.of_job()).settings(self.settings(terminal)).proof(proof);
@@ -201,7 +203,7 @@ impl EstimateArgs {
         drop(progress);
         let answer = Answer { times_s: Some(job.times_s()), ..Answer::of_job(&job)? }.meeting(self.wanted());
         let asked = Asked::from(answer);
-        Ok(match (&self.export, format) {
+        Ok(match (&self.save_net, format) {
             (Some(path), Some(format)) => asked.writing(move |_, terminal| {
                 if job.has_copies() {
                     terminal.tell("note: the net has no speculative copies");

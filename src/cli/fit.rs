@@ -26,7 +26,7 @@ const MB: f64 = 1_048_576.0;
 
 /// Fits the model and reports the fit. A plan on standard output moves the report to standard error.
 pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    let to_stdout = args.output.as_deref().is_some_and(|path| path.as_os_str() == "-");
+    let to_stdout = args.save_plan.as_deref().is_some_and(|path| path.as_os_str() == "-");
     if !to_stdout || terminal.is_in_process() {
         return frame::run(args, terminal);
     }
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &FitArgs, terminal: &Terminal) -> Result<Exit, Failure> 
 impl FitArgs {
     /// Returns the file of the plan, if it is not standard output.
     fn file(&self) -> Option<&Path> {
-        self.output.as_deref().filter(|path| path.as_os_str() != "-")
+        self.save_plan.as_deref().filter(|path| path.as_os_str() != "-")
     }
 }
 

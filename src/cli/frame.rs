@@ -39,7 +39,11 @@ impl<'a> Form<'a> {
 pub(crate) fn typed<'i>(inputs: impl IntoIterator<Item = &'i Input>) -> Typed {
     let inputs: Vec<&Input> = inputs.into_iter().collect();
     Typed {
-        words: inputs.iter().map(|input| quoted(&input.display().to_string())).collect(),
+        // what stands in memory has no file to ask about
+        words: match inputs.iter().all(|input| input.names_a_file()) {
+            true => inputs.iter().map(|input| quoted(&input.display().to_string())).collect(),
+            false => Vec::new(),
+        },
         is_log: inputs.iter().any(|input| input.is_log()),
         ..Typed::default()
     }
@@ -124,9 +128,10 @@ pub(crate) fn run(command: &dyn Ask, terminal: &Terminal) -> Result<Exit, Failur
     if let Some(net) = answer.result.net_mut() {
         net.assumptions = assumptions;
     }
-    terminal.show(&answer, form.print, &form.typed)?;
+    answer.typed = terminal.asked_about(&form.typed);
+    terminal.show(&answer, form.print)?;
     for (data, path) in form.print.files() {
-        write_file(path, data_of(&answer.result, data, form.print)?.as_bytes(), form.print.force)?;
+        write_file(path, data_of(&answer.result, data, form.print, &answer.typed)?.as_bytes(), form.print.force)?;
     }
     let written = match (failure, write) {
         (Some(failure), _) => Err(failure),

@@ -36,6 +36,11 @@ impl Input {
         Self { path: name.into(), given: Given::Plan(text) }
     }
 
+    /// Returns true unless an object stands in place of the file.
+    pub(crate) fn names_a_file(&self) -> bool {
+        matches!(self.given, Given::File)
+    }
+
     /// Returns the net that stands in place of a file.
     pub(crate) fn given_net(&self) -> Option<&Net> {
         if let Given::Net(net) = &self.given { Some(net) } else { None }

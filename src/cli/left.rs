@@ -1,5 +1,6 @@
 //! The time left of a running application, from its log so far: once by `estimate`, or as the log grows by `watch`.
 
+use std::io::IsTerminal as _;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -18,23 +19,22 @@ use crate::cli::exit::Exit;
 use crate::cli::fit::plan_of;
 use crate::cli::follow::follow;
 use crate::cli::frame::typed;
-use crate::cli::input::Input;
+use crate::cli::input::{Input, quoted};
+use crate::cli::left_lines::LeftLines;
 use crate::cli::logs::{load, tell_warnings_except};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::plan::PlanText;
+use crate::cli::values::Deadline;
 use crate::cli::watch::catch_interrupt;
-
-/// Default probability of the prediction interval.
-pub(crate) const LEVEL: f64 = 0.9;
 
 /// A question about a running application.
 pub(crate) struct TimeLeft {
     /// The plan that was fitted to other runs.
     pub(crate) plan: Option<StagePlan>,
     pub(crate) settings: RemainingSettings,
-    /// Deadlines from the start of the first job \[s\].
-    pub(crate) deadlines_s: Vec<f64>,
+    /// Deadlines of the run.
+    pub(crate) deadlines: Vec<Deadline>,
     /// True if tasks are as old as this machine's clock says.
     pub(crate) now: bool,
 }
@@ -47,8 +47,10 @@ impl TimeLeft {
         watch: &dyn Watch,
     ) -> Result<Result<RemainingReport, StudyError>, Failure> {
         let progress = observe_progress(trace, self.now.then(now_s))?;
+        let start_s = progress.now_s - progress.elapsed_s.unwrap_or(0.0);
+        let deadlines_s: Vec<f64> = self.deadlines.iter().map(|deadline| deadline.after(start_s)).collect();
         let found = remaining(progress, self.plan.as_ref(), &self.settings, watch);
-        Ok(found.map(|found| remaining_report(&found, &self.settings, &self.deadlines_s)))
+        Ok(found.map(|found| remaining_report(&found, &self.settings, &deadlines_s)))
     }
 }
 
@@ -91,17 +93,24 @@ pub(crate) fn watch(log: &Path, args: &WatchArgs, terminal: &Terminal) -> Result
     let question = TimeLeft {
         plan: evidence(&others, fit, terminal)?,
         settings: RemainingSettings { run, input: left.input_size },
-        deadlines_s: left.deadline.clone(),
+        deadlines: left.deadline.clone(),
         now: left.now,
     };
     let options = ReadOptions { application: left.app.clone(), ..(&limits).into() };
+    let mut lines = LeftLines::new(std::io::stdout().is_terminal());
     follow(log, |log| {
         let trace = load(log, &options, terminal)?;
         tell_warnings(&trace, terminal);
         match question.predict(&trace, &Unwatched)? {
             Ok(report) => {
                 let has_ended = report.basis == RemainingBasis::Ended;
-                print(report, &args.print, &typed([&Input::from(log)]), terminal)?;
+                let form = &args.print;
+                let is_text = !(form.is_json() || form.is_csv() || form.markdown || form.verbose);
+                if is_text && !terminal.is_in_process() {
+                    terminal.line(&lines.text(&report, &trace, &quoted(&log.display().to_string())))?;
+                } else {
+                    print(report, form, &typed([&Input::from(log)]), terminal)?;
+                }
                 Ok(has_ended)
             }
             Err(error @ (StudyError::TooEarly | StudyError::BetweenJobs)) => {
@@ -127,7 +136,7 @@ fn print(report: RemainingReport, print: &PrintArgs, typed: &Typed, terminal: &T
     if print.is_json() {
         return terminal.data(&report.json_line().map_err(Failure::internal)?);
     }
-    let text = terminal.printed(&report.into(), print, typed)?;
+    let text = terminal.printed(&report.into(), print, &terminal.asked_about(typed))?;
     let gap = if print.is_csv() { "" } else { "\n" };
     terminal.data(&format!("{text}{gap}"))
 }

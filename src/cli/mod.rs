@@ -49,6 +49,7 @@ mod input;
 mod kept;
 mod kinds;
 mod left;
+mod left_lines;
 mod load;
 mod logs;
 mod notes;
@@ -175,7 +176,7 @@ impl Call {
                 first.chain(end).chain(paths).chain(words.into_iter().map(OsString::from)).collect();
             let mut cli = args::parse(arguments.clone()).map_err(refused)?;
             cli.command.inputs_mut().into_iter().zip(inputs).for_each(|(slot, input)| *slot = input);
-            let terminal = Terminal::of_call(self);
+            let terminal = Terminal::of_call(self).asked(&arguments);
             if self.parts().is_empty() {
                 return answer(&cli, &arguments, &terminal);
             }
@@ -215,15 +216,15 @@ fn answer(cli: &Cli, arguments: &[OsString], terminal: &Terminal) -> Result<Exit
 fn merge_parts(args: &MergeArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     let parts = part::read(&args.shards, args.partial)?;
     let program = std::iter::once("tailspn".to_owned());
-    let words = program.chain(parts.arguments).map(OsString::from);
+    let words: Vec<OsString> = program.chain(parts.arguments).map(OsString::from).collect();
     let refused = |error: clap::Error| Failure::new(Exit::Model, Note::problem(reason_of(&error)));
-    let mut cli = args::parse(words).map_err(refused)?;
+    let mut cli = args::parse(words.clone()).map_err(refused)?;
     if cli.command.part().is_none() {
         let message = format!("`{}` is a part of a command that cannot be split into parts", args.shards[0].display());
         return Err(Failure::plain(Exit::Model, message));
     }
     cli.command.show_as(&args.print);
-    run_command(&cli.command, &terminal.sharing(parts.share))
+    run_command(&cli.command, &terminal.sharing(parts.share).asked(&words))
 }
 
 /// Runs a command.

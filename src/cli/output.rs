@@ -40,9 +40,9 @@ const MOST_PROBLEMS: usize = 21;
 const WIDTH: usize = 80;
 
 /// Returns a result in a form for programs.
-pub(crate) fn data_of(result: &AnyReport, form: DataForm, print: &PrintArgs) -> Result<String, Failure> {
+pub(crate) fn data_of(result: &AnyReport, form: DataForm, print: &PrintArgs, typed: &Typed) -> Result<String, Failure> {
     match form {
-        DataForm::Json => result.json().map_err(Failure::internal),
+        DataForm::Json => result.json_about(typed).map_err(Failure::internal),
         DataForm::Csv => {
             let none = || Failure::plain(Exit::Usage, format!("a result of the kind `{}` has no CSV", result.kind()));
             document_csv(&result.document(), print.csv_text()).ok_or_else(none)
@@ -149,12 +149,12 @@ impl Terminal {
     }
 
     /// Prints an answer and its notes, unless another program runs the command.
-    pub(crate) fn show(&self, answer: &Answer, print: &PrintArgs, typed: &Typed) -> Result<(), Failure> {
+    pub(crate) fn show(&self, answer: &Answer, print: &PrintArgs) -> Result<(), Failure> {
         if self.is_in_process() {
             return Ok(());
         }
         self.tell_warnings(answer);
-        self.data(&self.printed(&answer.result, print, typed)?)?;
+        self.data(&self.printed(&answer.result, print, &answer.typed)?)?;
         // JSON and CSV lack the remarks, so they are printed to standard error
         if print.is_json() || print.is_csv() {
             answer.document().remarks.iter().for_each(|remark| self.tell(&format!("note: {remark}")));
@@ -174,15 +174,20 @@ impl Terminal {
     /// Returns a result in the requested form, with commands about what was typed.
     pub(crate) fn printed(&self, result: &AnyReport, print: &PrintArgs, typed: &Typed) -> Result<String, Failure> {
         if print.is_json() {
-            return data_of(result, DataForm::Json, print);
+            return data_of(result, DataForm::Json, print, typed);
         }
         if print.is_csv() {
-            return data_of(result, DataForm::Csv, print);
+            return data_of(result, DataForm::Csv, print, typed);
         }
-        let document = Document { typed: Typed { options: self.kept.clone(), ..typed.clone() }, ..result.document() };
+        let document = Document { typed: typed.clone(), ..result.document() };
         let look = self.look(print.verbose);
         let text = if print.markdown { markdown(&document, &look) } else { document_text(&document, &look) };
         Ok(self.without_controls(&text).into_owned())
+    }
+
+    /// Returns what the user has typed, with the options that stay in the next commands.
+    pub(crate) fn asked_about(&self, typed: &Typed) -> Typed {
+        Typed { options: self.kept.clone(), ..typed.clone() }
     }
 
     /// Returns the text without the terminal control characters that names in logs and nets may contain. Colours
@@ -211,6 +216,13 @@ impl Terminal {
             rest = &rest[c.len_utf8()..];
         }
         Cow::Owned(clean)
+    }
+
+    /// Writes lines of text to standard output; names in them cannot steer the terminal.
+    pub(crate) fn line(&self, text: &str) -> Result<(), Failure> {
+        const REWRITE: &str = "\x1b[1A\x1b[2K";
+        let (rewrite, text) = text.strip_prefix(REWRITE).map_or(("", text), |rest| (REWRITE, rest));
+        self.data(&format!("{rewrite}{}", self.without_controls(text)))
     }
 
     /// Returns how the progress of long runs is displayed.

@@ -50,13 +50,13 @@ pub(crate) fn run(
     command: impl FnOnce(&Terminal) -> Result<Exit, Failure>,
 ) -> Result<Exit, Failure> {
     let shard = args.shard.unwrap_or(Shard::WHOLE);
-    if let Some(path) = &args.output {
+    if let Some(path) = &args.save_part {
         may_write(path, force)?;
     } else if !terminal.is_in_process() {
         return Err(Failure::helped(
             Exit::Usage,
             "a single shard cannot print a result",
-            "write the part to a file with --output FILE; `tailspn tool merge` merges all parts",
+            "write the part to a file with --save-part FILE; `tailspn tool merge` merges all parts",
         ));
     }
     let share = Share::part(shard);
@@ -70,7 +70,7 @@ pub(crate) fn run(
         return Err(Failure::helped(Exit::Usage, "there is nothing to split: no replications were run", help));
     }
     let bytes = file(shard, arguments, &pieces)?;
-    match &args.output {
+    match &args.save_part {
         Some(path) => write_file(path, &bytes, force)?,
         None => terminal.part(bytes),
     }
@@ -148,7 +148,7 @@ pub(crate) fn together(files: &[(String, Vec<u8>)], partial: bool, same_argument
 }
 
 /// Options with a value that may differ between parts.
-const OWN_VALUES: [&str; 6] = ["--shard", "--output", "-o", "--threads", "--max-time", "--color"];
+const OWN_VALUES: [&str; 6] = ["--shard", "--save-part", "--save", "--threads", "--max-time", "--color"];
 /// Flags that may differ between parts.
 const OWN_FLAGS: [&str; 3] = ["--force", "--quiet", "-q"];
 
@@ -185,7 +185,7 @@ fn asked(arguments: &[String]) -> Vec<&String> {
 /// Reads one part.
 fn part(name: &str, bytes: &[u8]) -> Result<(Header, Pieces), Failure> {
     let refused = |what: String| {
-        Failure::helped(Exit::Model, format!("`{name}` {what}"), "run this shard again, with --shard and --output")
+        Failure::helped(Exit::Model, format!("`{name}` {what}"), "run this shard again, with --shard and --save-part")
     };
     let end = bytes.iter().position(|&byte| byte == b'\n');
     let (head, results) = end.map_or((bytes, &[][..]), |end| (&bytes[..end], &bytes[end + 1..]));

@@ -118,7 +118,7 @@ fn load(path: &Path, source: &str, terminal: &Terminal) -> Result<Loaded, Failur
             }
             _ => {
                 let note = Note::problem(format!("`{source}` is not a tailspn result, a plan or a net"));
-                let help = "results are the output of `--json` and the folder that `tailspn study -o` writes";
+                let help = "results are the output of `--json` and the folder that `tailspn study --save` writes";
                 Err(Failure::new(Exit::Model, note.with_help(help)))
             }
         },

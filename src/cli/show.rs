@@ -2,17 +2,24 @@
 //! pictures.
 
 use std::path::Path;
+use std::time::Duration;
 
+use tailspn::answer::AnswerError;
+use tailspn::ask::net::{SolveSettings, solve_net};
 use tailspn::diagnose::causes::{CauseSettings, RootCauses, causes_of_log};
 use tailspn::diagnose::samples::Samples;
 use tailspn::job_time::OwnRunVerdict;
+use tailspn::net::Net;
 use tailspn::plan::JobPlan;
 use tailspn::report::{TraceReport, cause_text, counted, document_text, trace_report};
+use tailspn::sim::Question;
 use tailspn::subject::FileKind;
 use tailspn::trace::analysis::Usual;
 use tailspn::trace::{Format, JobTrace, ReadOptions, utc_text};
+use tailspn::watch::{TimeLimit, Unwatched};
 
 use crate::cli::args::{FitArgs, LogArgs, NetArgs, ShowArgs};
+use crate::cli::exact::limited;
 use crate::cli::exit::Exit;
 use crate::cli::fit::plan_of;
 use crate::cli::left::is_running;
@@ -28,6 +35,11 @@ use crate::cli::watch::catch_interrupt;
 
 /// A gain below this share of the job's time is not worth a word.
 const WORTH: f64 = 0.01;
+
+/// Maximum number of states for a first look at a net.
+const MOST_STATES: u64 = 100_000;
+/// Maximum time for a first look.
+const MOST_TIME: Duration = Duration::from_secs(1);
 
 /// A sentence about a file, and the commands for it: the words after `tailspn`, and what they give.
 struct Shown {
@@ -133,15 +145,43 @@ fn net(path: &Path, name: &str) -> Result<Shown, Failure> {
         counted(net.places().len() as u64, "place"),
         counted(net.transitions().len() as u64, "transition"),
         counted(tokens, "token"),
-    );
+    ) + &states_of(net);
     Ok(Shown {
         text,
         next: vec![
-            (format!("net solve {name}"), "exact values, deadlocks, liveness"),
+            (format!("net solve {name}"), "exact values in the long run"),
             (format!("net check {name}"), "problems, and the engines that can run it"),
             (format!("serve {name}"), "play the token game in the browser"),
         ],
     })
+}
+
+/// Returns a sentence about the states of a net, if they are few; empty if the net cannot be explored.
+fn states_of(net: &Net) -> String {
+    let limits = limited(Some(MOST_STATES), None, Some(MOST_TIME));
+    let settings = SolveSettings { run: limits, ..SolveSettings::default() };
+    let watch = TimeLimit::new(&Unwatched, Some(MOST_TIME));
+    let found = match solve_net(net, &Question::default(), &settings, &watch) {
+        Ok(solved) => solved.report,
+        Err(AnswerError::Incomplete(_)) => return "\nIt has too many states for a first look.\n".to_owned(),
+        Err(_) => return String::new(),
+    };
+    let (Some(space), Some(verdicts), Some(dead)) = (found.state_space, found.verdicts, found.deadlocks) else {
+        return String::new();
+    };
+    let dead = match dead.count {
+        none if none == 0.0 => "It never deadlocks".to_owned(),
+        some => format!("It has {}", counted(some as u64, "deadlock")),
+    };
+    let never = found.liveness.iter().filter(|row| row.level == 0).count();
+    let live = match never {
+        _ if verdicts.live => "every transition can always fire again".to_owned(),
+        0 => "some transitions fire only for a time".to_owned(),
+        some => format!("{} never {}", counted(some as u64, "transition"), if some == 1 { "fires" } else { "fire" }),
+    };
+    let most = found.bounds.iter().map(|bound| bound.bound).max().unwrap_or(0);
+    let states = counted(space.tangible as u64, "state");
+    format!("\n{states}. {dead}, {live}, and no place holds more than {}.\n", counted(most, "token"))
 }
 
 /// Shows the plan of a job.

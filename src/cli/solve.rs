@@ -10,7 +10,7 @@ use crate::cli::args::SolveArgs;
 use crate::cli::call::interrupted;
 use crate::cli::exact::{limited, states_failure};
 use crate::cli::exit::Exit;
-use crate::cli::frame::{Ask, Asked, Form};
+use crate::cli::frame::{Ask, Asked, Form, typed};
 use crate::cli::load::read_net;
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
@@ -21,7 +21,7 @@ use crate::cli::{properties, solve_files, solve_untimed};
 
 impl Ask for SolveArgs {
     fn form(&self) -> Form<'_> {
-        Form { plots: Some(&self.plots), ..Form::printed(&self.print) }
+        Form { plots: Some(&self.plots), typed: typed([&self.net.net]), ..Form::printed(&self.print) }
     }
 
     /// Solves the net.

@@ -22,8 +22,8 @@ use crate::cli::watch::catch_interrupt;
 
 /// Writes the net.
 pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure> {
-    let format = format_of(&args.output, "")?;
-    may_write(&args.output, args.force)?;
+    let format = format_of(&args.save_net, "")?;
+    may_write(&args.save_net, args.force)?;
     let text = args.plan.as_ref().map(|plan| PlanText::read(plan, terminal)).transpose()?;
     let options = &args.planned;
     let slots = options.job.slots || options.job.map_slots.is_some() || options.job.reduce_slots.is_some();
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure
 
 /// Writes a net; returns its numbers of places, transitions and arcs.
 fn write(net: &Net, format: OutFormat, args: &SpnGcArgs, terminal: &Terminal) -> Result<[usize; 3], Failure> {
-    export_to(net, format, true, (&args.output, args.force), terminal)?;
+    export_to(net, format, true, (&args.save_net, args.force), terminal)?;
     Ok([net.places().len(), net.transitions().len(), net.arcs().len()])
 }
 

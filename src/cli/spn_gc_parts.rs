@@ -25,7 +25,8 @@ pub(super) fn target(plan: &Plan, format: OutFormat, args: &SpnGcArgs) -> Option
         OutFormat::Pipe5 => Target::Pipe5,
         _ => return None,
     };
-    let is_file = args.output.as_os_str() != "-" && fs::metadata(&args.output).map_or(true, |found| found.is_file());
+    let is_file =
+        args.save_net.as_os_str() != "-" && fs::metadata(&args.save_net).map_or(true, |found| found.is_file());
     Some(target).filter(|_| is_file && plan.stragglers.is_none() && plan.speculation.is_none())
 }
 
@@ -51,7 +52,7 @@ pub(super) fn write(
         is_stopped: &Cell::new(progress.stopped()),
     };
     let mut is_plain = true;
-    let written = write_file_with(&args.output, args.force, |out| {
+    let written = write_file_with(&args.save_net, args.force, |out| {
         let written = write_parts(&plan.job.name, target, out, &mut |parts| {
             // the plan has a net, because its parts were counted
             let _ = job_parts(plan, phases, &mut WatchedParts { parts, watched });

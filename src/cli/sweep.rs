@@ -53,7 +53,7 @@ fn answer<'a>(sweep: Sweep, text: &PlanText, args: &'a StudyArgs, terminal: &Ter
     let started = Instant::now();
     let (shard, output) = args.points();
     if shard != Shard::WHOLE && output.is_none() {
-        let help = "add --output FOLDER; `tailspn tool merge` merges the folders of all shards";
+        let help = "add --save FOLDER; `tailspn tool merge` merges the folders of all shards";
         return Err(Failure::helped(Exit::Usage, "a shard of a sweep needs a folder for its points", help));
     }
     let failed = |error| study_failure(error, text);
@@ -116,8 +116,8 @@ impl Ask for MergeArgs {
 
     /// Merges shards.
     fn ask(&self, _: &Terminal) -> Result<Asked<'_>, Failure> {
-        let Some(output) = &self.output else {
-            let help = "`tailspn tool merge FOLDER... --output RESULT`";
+        let Some(output) = &self.save else {
+            let help = "`tailspn tool merge FOLDER... --save RESULT`";
             let needed = "merging the shards of a sweep needs a folder for the merged result";
             return Err(Failure::helped(Exit::Usage, needed, help));
         };

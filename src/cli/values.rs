@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tailspn::cluster::{SlotShare, Sweep};
 use tailspn::formats::pipe::{ReadOptions, Reading};
-use tailspn::plan::Copies;
+use tailspn::plan::{Copies, PlanOption};
 use tailspn::share::Shard;
 use tailspn::stages::SpeculativeCopies;
 use tailspn_common::spelling::did_you_mean;
@@ -92,6 +92,51 @@ pub(crate) fn deadline(text: &str) -> Result<f64, String> {
     needs_unit(text)?;
     let positive = duration(text).filter(|seconds| seconds.is_finite() && *seconds > 0.0);
     positive.ok_or_else(|| "expected a time above 0, such as 85s or 5m".to_owned())
+}
+
+/// A deadline of a job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Deadline {
+    /// Time from the start of the job \[s\].
+    After(f64),
+    /// Time of a day in UTC \[s\].
+    At(f64),
+}
+
+impl Deadline {
+    /// Returns the deadline as an option of a plan.
+    pub(crate) fn option(self) -> PlanOption {
+        match self {
+            Self::After(seconds) => PlanOption::Deadline(seconds),
+            Self::At(seconds) => PlanOption::DeadlineAt(seconds),
+        }
+    }
+
+    /// Returns the deadline from the start of a job that started `start_s` seconds after 1970.
+    pub(crate) fn after(self, start_s: f64) -> f64 {
+        const DAY: f64 = 86_400.0;
+        match self {
+            Self::After(seconds) => seconds,
+            Self::At(seconds) => (seconds - start_s).rem_euclid(DAY),
+        }
+    }
+}
+
+/// Parses a deadline: a duration, or a time of a day in UTC such as `06:00` or `06:00:30`.
+pub(crate) fn deadline_or_clock(text: &str) -> Result<Deadline, String> {
+    if !text.contains(':') {
+        return deadline(text).map(Deadline::After);
+    }
+    let expected = || "expected a time of the day in UTC, such as 06:00 or 18:30:15".to_owned();
+    let two_digits = |part: &str| part.parse::<u32>().ok().filter(|_| part.len() == 2).ok_or_else(expected);
+    let parts = text.trim().split(':').map(two_digits).collect::<Result<Vec<_>, _>>()?;
+    match parts[..] {
+        [hour, minute] if hour < 24 && minute < 60 => Ok(Deadline::At(f64::from(3600 * hour + 60 * minute))),
+        [hour, minute, second] if hour < 24 && minute < 60 && second < 60 => {
+            Ok(Deadline::At(f64::from(3600 * hour + 60 * minute + second)))
+        }
+        _ => Err(expected()),
+    }
 }
 
 /// Parses settings of Spark's speculation; missing settings have the defaults of Spark 4.
@@ -406,6 +451,20 @@ mod tests {
         assert_eq!(deadline("14 min 4 s"), Ok(844.0));
         assert_eq!(deadline("1d"), Ok(86_400.0));
         assert!(["1h-30m", "1h30", "h", "1h x", "5 10s"].iter().all(|text| deadline(text).is_err()));
+    }
+
+    #[test]
+    fn a_deadline_may_be_a_time_of_the_day() {
+        assert_eq!(deadline_or_clock("90m"), Ok(Deadline::After(5400.0)));
+        assert_eq!(deadline_or_clock("06:00"), Ok(Deadline::At(21_600.0)));
+        assert_eq!(deadline_or_clock("23:59:59"), Ok(Deadline::At(86_399.0)));
+        let wrong = ["24:00", "6:00", "06:60", "06:00:60", "06:", ":", "-1:00", "06:00:00:00", "ab:cd"];
+        assert!(wrong.iter().all(|text| deadline_or_clock(text).is_err()));
+        // 2026-11-22 05:48:34 UTC: 06:00 is 686 s later, 05:00 is on the next day
+        let start_s = 1_795_326_514.0;
+        assert_eq!(Deadline::At(21_600.0).after(start_s), 686.0);
+        assert_eq!(Deadline::At(18_000.0).after(start_s), 86_400.0 - 2914.0);
+        assert_eq!(Deadline::After(7.0).after(start_s), 7.0);
     }
 
     #[test]

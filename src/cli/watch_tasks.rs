@@ -45,7 +45,7 @@ pub(crate) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<Exit, Failure
         let message = format!("`{}` is one file too many: the first is no event log of Spark", other.display());
         return Err(Failure::helped(Exit::Usage, message, "pass earlier runs by --learn"));
     }
-    if let Some(path) = &args.output {
+    if let Some(path) = &args.save_model {
         may_write(path, args.print.force)?;
     }
     args.print.check()?;
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &WatchArgs, terminal: &Terminal) -> Result<Exit, Failure
     {
         let message =
             "--csv, --markdown and --verbose print a learned model, but standard output is used for something else";
-        let help = "run `tailspn watch --learn HIST` without a file and without `-o -`";
+        let help = "run `tailspn watch --learn HIST` without a file and without `--save-model -`";
         return Err(Failure::helped(Exit::Usage, message, help));
     }
     catch_interrupt(terminal);
@@ -85,7 +85,7 @@ fn is_application(path: &Path) -> bool {
 
 /// Reads the model from a file.
 pub(super) fn model_in(path: &Path, terminal: &Terminal) -> Result<Model, Failure> {
-    let help = "create a model with `tailspn watch --learn HIST -o MODEL.toml`";
+    let help = "create a model with `tailspn watch --learn HIST --save-model MODEL.toml`";
     PlanText::read(&path.into(), terminal)?.plan(Model::from_toml, help)
 }
 
@@ -96,7 +96,7 @@ fn settings(args: &WatchArgs) -> AgentSettings {
         RuleChoice::Paper => AgentSettings::paper(),
     };
     let boundary = match base.boundary {
-        Boundary::Adaptive { confidence } => Boundary::Adaptive { confidence: args.confidence.unwrap_or(confidence) },
+        Boundary::Adaptive { confidence } => Boundary::Adaptive { confidence: args.sure.unwrap_or(confidence) },
         Boundary::Fixed { .. } => Boundary::Fixed { peers: args.peers.0 },
     };
     // times that the user specifies are not scaled, however short the tasks are
@@ -117,7 +117,7 @@ fn settings(args: &WatchArgs) -> AgentSettings {
 
 /// Returns true if the learned model is written to standard output.
 fn to_stdout(args: &WatchArgs) -> bool {
-    args.output.as_deref().is_some_and(|path| path.as_os_str() == "-")
+    args.save_model.as_deref().is_some_and(|path| path.as_os_str() == "-")
 }
 
 /// Learns from earlier runs, and reports the result.
@@ -135,13 +135,13 @@ fn learn(args: &WatchArgs, terminal: &Terminal) -> Result<Model, Failure> {
         terminal.tell(terminal.printed(&report.into(), &PrintArgs::default(), &Typed::default())?.trim_end());
     } else {
         let answer = Answer::new(report);
-        terminal.show(&answer, &args.print, &Typed::default())?;
+        terminal.show(&answer, &args.print)?;
         terminal.keep(answer);
     }
     if to_stdout {
         terminal.data(&toml)?;
     }
-    if let Some(path) = args.output.as_deref().filter(|_| !to_stdout) {
+    if let Some(path) = args.save_model.as_deref().filter(|_| !to_stdout) {
         write_file(path, toml.as_bytes(), args.print.force)?;
     }
     Ok(learned.model)

@@ -136,7 +136,7 @@ pub(super) fn by_calls(
     match profile {
         None if inputs.calls.is_empty() => Ok(InputFindings::default()),
         None => Ok(InputFindings::missing(format!(
-            "strace logs were not read, because there is no profile: {}; make one from fault-free runs by `tailspn tool profile RUN... -o usual.json`, and add --profile usual.json",
+            "strace logs were not read, because there is no profile: {}; make one from fault-free runs by `tailspn tool profile RUN... --save-profile usual.json`, and add --profile usual.json",
             inputs.calls.join(", ")
         ))),
         Some(_) if inputs.calls.is_empty() => Ok(InputFindings::missing("no strace logs: the profile is not used")),

@@ -68,6 +68,13 @@ macro_rules! assert_shown {
 }
 pub(crate) use assert_shown;
 
+/// JSON without the next commands, which are about the files and options that were typed.
+pub(crate) fn without_next(json: &str) -> String {
+    let start = json.find("\"next\": [").unwrap_or_else(|| panic!("{json}"));
+    let end = start + json[start..].find(']').unwrap();
+    format!("{}{}", &json[..start], &json[end..])
+}
+
 /// A page without markup.
 pub(crate) fn text_of(page: &str) -> String {
     page.split('<').map(|part| part.split_once('>').map_or(part, |(_, rest)| rest)).collect()
@@ -187,7 +194,7 @@ fn replicates_until_several_numbers_are_known() {
     let (queue, serve, full) = (of("tokens", "queue"), of("throughputs", "serve"), of("rewards", "full"));
     let excesses = [queue.0 / (0.005 * queue.1), serve.0 / 0.02, full.0 / (0.03 * full.1)];
     let worst = excesses.into_iter().fold(0.0, f64::max);
-    assert!(worst <= 1.0 && worst > 0.9, "{excesses:?}");
+    assert!(worst <= 1.0 && worst > 0.85, "{excesses:?}");
     assert!(found["replications"].as_u64().unwrap() > 1024);
 }
 
@@ -408,7 +415,7 @@ fn written_and_converted_nets_simulate_alike() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (net, copy, picture) = (file("net.xml"), file("copy.xml"), file("net.svg"));
-    let told = tool(&["net", "spn-gc", "--maps=3", "--reduces=2", "-o", &net]).output().unwrap();
+    let told = tool(&["net", "spn-gc", "--maps=3", "--reduces=2", "--save-net", &net]).output().unwrap();
     let note = "note: all tasks start immediately, as in the paper; in `estimate` and with `spn-gc --slots`, tasks wait for slots\n";
     assert_eq!(text(&told.stderr), format!("{note}23 places, 21 transitions, 45 arcs\n"));
     assert_eq!(data(&["net", "convert", &net, &copy, "--to=pipe5"]), "");
@@ -417,7 +424,7 @@ fn written_and_converted_nets_simulate_alike() {
     let simulated = |net: &str| data(&["net", "simulate", net, "--reps=100", "--csv"]);
     assert_eq!(simulated(&net), simulated(&copy));
     let exported = file("exported.xml");
-    data(&["estimate", "--demo", "--reps=10", "--export", &exported]);
+    data(&["estimate", "--demo", "--reps=10", "--save-net", &exported]);
     let checked: serde_json::Value = serde_json::from_str(&data(&["net", "check", &exported, "--json"])).unwrap();
     assert_eq!((checked["places"].as_u64(), checked["transitions"].as_u64()), (Some(1_124), Some(1_082)));
 }
@@ -497,8 +504,8 @@ fn files_of_spn_gc_have_the_bytes_of_its_standard_output() {
     std::fs::write(&fixed, "[model.distribution]\nread = \"deterministic\"\n").unwrap();
     for options in [&[][..], &["--slots"], &["--stragglers=0.1:3"], &["--slots", &fixed]] {
         let args = [&["net", "spn-gc", "--maps=1200", "--reduces=3"], options].concat();
-        let shown = tool(&[&args[..], &["-o", "-"]].concat()).output().unwrap();
-        let filed = tool(&[&args[..], &["-o", &net, "--force"]].concat()).output().unwrap();
+        let shown = tool(&[&args[..], &["--save-net", "-"]].concat()).output().unwrap();
+        let filed = tool(&[&args[..], &["--save-net", &net, "--force"]].concat()).output().unwrap();
         assert!(filed.status.success(), "{}", show(&filed));
         assert!(shown.stdout == std::fs::read(&net).unwrap(), "{options:?}");
         assert_eq!(text(&shown.stderr), text(&filed.stderr));
@@ -517,7 +524,7 @@ fn a_wall_time_ends_a_run() {
 fn a_wall_time_also_limits_what_comes_before_a_run() {
     let folder = tempfile::tempdir().unwrap();
     let net = folder.path().join("large.xml").to_str().unwrap().to_owned();
-    assert!(tool(&["net", "spn-gc", "--maps=2000", "-o", &net]).output().unwrap().status.success());
+    assert!(tool(&["net", "spn-gc", "--maps=2000", "--save-net", &net]).output().unwrap().status.success());
     for command in [&["net", "simulate"][..], &["net", "solve"], &["net", "query"], &["net", "rare", "--beyond=9"]] {
         let question: &[&str] = if command == ["net", "query"] { &["P=? [ F #(Start) = 0 ]"] } else { &[] };
         let output = tool(&[command, &[&net, "--max-time=1ms"], question].concat()).output().unwrap();

@@ -92,7 +92,7 @@ fn bad_numbers() {
     assert_shown!(shown(&["net", "simulate", "models/textbook/mm1k.xml", "--reps=0"]));
     assert_shown!(shown(&["net", "simulate", "models/textbook/mm1k.xml", "--rel-error=150%"]));
     assert_shown!(shown(&["net", "simulate", "models/textbook/mm1k.xml", "--max-time=soon"]));
-    assert_shown!(shown(&["net", "spn-gc", "--means=1,2,3", "-o", "net.xml"]));
+    assert_shown!(shown(&["net", "spn-gc", "--means=1,2,3", "--save-net", "net.xml"]));
 }
 
 #[test]
@@ -265,13 +265,17 @@ fn a_file_of_another_kind_names_the_right_command() {
     std::fs::write(&strace, "812 1700000000.100000 openat(AT_FDCWD, \"/etc/hosts\", O_RDONLY) = 3 <0.000021>\n")
         .unwrap();
     let net = folder.path().join("net.xml");
-    assert!(tool(&["net", "spn-gc", "-o", net.to_str().unwrap()]).output().unwrap().status.success());
+    assert!(tool(&["net", "spn-gc", "--save-net", net.to_str().unwrap()]).output().unwrap().status.success());
     let spark = "tests/data/trace/sort-32mb.spark.gz".to_owned();
     // the file, the commands that take it, and what the help names
     let files = [
         (net.to_str().unwrap().to_owned(), "check convert simulate solve structure study", "`net simulate`"),
         (made("job.toml", &["estimate", "--print-plan"]), "spn-gc estimate whatif study", "`estimate`"),
-        (made("stages.toml", &["tool", "fit", &spark, "-o", "-"]), "spn-gc estimate whatif study", "`estimate`"),
+        (
+            made("stages.toml", &["tool", "fit", &spark, "--save-plan", "-"]),
+            "spn-gc estimate whatif study",
+            "`estimate`",
+        ),
         (made("sweep.toml", &["study", "--print-plan"]), "study", "`study`"),
         (made("best.toml", &["study", "--print-plan=deadline"]), "study", "`study`"),
         (made("result.json", &["estimate", "--demo", "--json"]), "", "`tailspn FILE`"),
@@ -306,7 +310,7 @@ fn a_file_of_another_kind_names_the_right_command() {
             let xml = out("xml");
             let more: &[&str] = match verb {
                 "convert" => &[&xml],
-                "spn-gc" => &["-o", &xml],
+                "spn-gc" => &["--save-net", &xml],
                 _ => &[],
             };
             let args: Vec<&str> = command.split(' ').chain([&file[..]]).chain(more.iter().copied()).collect();
@@ -413,7 +417,7 @@ fn line_ends_of_windows_do_not_move_lines_of_logs() {
     let cases: [(&str, &str, &[&str], &str); 3] = [
         ("log.spark", &broken, &["why", "log.spark", "--verbose"], "log.spark:2:"),
         ("run.tsv", reports, &["watch", "--learn", "run.tsv"], "run.tsv: line 3: not a number"),
-        ("n1.strace", calls, &["tool", "profile", "n1.strace", "-o", "profile.json"], "n1.strace:2:"),
+        ("n1.strace", calls, &["tool", "profile", "n1.strace", "--save-profile", "profile.json"], "n1.strace:2:"),
     ];
     for (name, text, args, place) in cases {
         for text in [text.to_owned(), text.replace('\n', "\r\n")] {

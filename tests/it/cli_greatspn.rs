@@ -45,7 +45,7 @@ fn readers_and_writers_have_the_states_and_the_time_of_a_second_program() {
     let found =
         json(&[&["net", "simulate", &net, "--reps", "20000", "--seed", "1", "--backend", "cpu"], &many[..]].concat());
     let [mean, low, high] = ["value", "low", "high"].map(|key| found["passage_time"]["mean"][key].as_f64().unwrap());
-    let error = (high - low) / (2.0 * 1.96);
+    let error = (high - low) / (2.0 * 1.645);
     assert!((mean - 263.029_599_677_816_4).abs() < 5.0 * error && 5.0 * error < 11.0, "{mean} ± {error}");
     let refused = shown(&["net", "check", &net]);
     assert!(refused.starts_with("exit 3") && refused.contains("--param K=VALUE"), "{refused}");

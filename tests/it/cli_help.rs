@@ -92,7 +92,7 @@ fn stage_logs(folder: &Path) {
     for (name, log) in ["a", "b", "c"].into_iter().zip(logs) {
         fs::write(folder.join(format!("{name}.strace.gz")), packed(&fs::read(log).unwrap())).unwrap();
     }
-    run(folder, &["tool", "profile", "usual1", "usual2", "usual3", "-o", "usual.json"]);
+    run(folder, &["tool", "profile", "usual1", "usual2", "usual3", "--save-profile", "usual.json"]);
 }
 
 /// A folder with every file that the examples read and none of them writes.
@@ -114,9 +114,9 @@ fn stage() -> tempfile::TempDir {
     .unwrap();
     fs::write(folder.join("knobs.toml"), run(folder, &["study", "--print-plan"])).unwrap();
     fs::write(folder.join("copies.toml"), run(folder, &["whatif", "--print-plan"])).unwrap();
-    run(folder, &["tool", "fit", "small.gz", "-o", "plan.toml"]);
-    run(folder, &["watch", "--learn", "hist1.tsv.gz", "-o", "model.toml"]);
-    run(folder, &["net", "spn-gc", "--maps", "3", "--reduces", "2", "-o", "job.xml"]);
+    run(folder, &["tool", "fit", "small.gz", "--save-plan", "plan.toml"]);
+    run(folder, &["watch", "--learn", "hist1.tsv.gz", "--save-model", "model.toml"]);
+    run(folder, &["net", "spn-gc", "--maps", "3", "--reduces", "2", "--save-net", "job.xml"]);
     run(folder, &["net", "convert", "net.xml", "net.pnml"]);
     stage
 }
@@ -150,8 +150,8 @@ fn examples(command: &str) -> Vec<String> {
 /// An example as a command of a shell that ends and changes nothing outside the folder.
 fn runnable(example: &str) -> String {
     let mut command = example.replace("--prefix /usr/local", "--prefix local").replace(" --until-idle 1m", "");
-    for file in ["plan.toml", "model.toml", "usual.json"] {
-        command = command.replace(&format!("-o {file}"), &format!("-o {file} --force"));
+    for file in ["-plan plan.toml", "-model model.toml", "-profile usual.json"] {
+        command = command.replace(file, &format!("{file} --force"));
     }
     let ends = match &command[..] {
         watch if watch.starts_with("tailspn watch progress.tsv") => " --until-idle 0",
@@ -260,7 +260,7 @@ fn groups_of_options_are_found() {
     let found = groups(&help("study"));
     let of = |group: &str| &found.iter().find(|(heading, _)| heading == group).unwrap().1;
     assert!(of("In place of the plan's values").contains(&"--input-size".to_owned()), "{found:?}");
-    assert!(["-o", "--output"].iter().all(|option| of("Output").contains(&(*option).to_owned())), "{found:?}");
+    assert!(of("Output").contains(&"--save".to_owned()), "{found:?}");
 }
 
 #[test]

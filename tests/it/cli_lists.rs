@@ -114,7 +114,7 @@ fn lists_that_are_refused_say_why() {
     assert!(refused(&["--price=1/core-hour"]).contains("--price applies only to a list"));
     assert!(refused(&["--executors=1,2", "--price=1/node-hour"]).contains("executors and cores"));
     assert!(refused(&["--executors=1,2", "--probability=90%"]).contains("--probability needs a deadline"));
-    assert!(refused(&["--executors=1,2", "--export=net.xml"]).contains("--export needs a single configuration"));
+    assert!(refused(&["--executors=1,2", "--save-net=net.xml"]).contains("--save-net needs a single configuration"));
     assert!(refused(&["--executors=4,l6"]).contains("--executors"));
 }
 

@@ -138,7 +138,8 @@ fn no_solution_and_an_undecided_search_have_their_exit_code() {
     std::fs::write(&plan, one).unwrap();
     let open = shown(&["study", &plan]);
     assert!(open.starts_with("exit 8") && open.contains("Undecided: no configuration was shown"), "{open}");
-    assert!(open.contains("undecided") && open.contains("2,000"), "{open}");
+    assert!(open.contains("undecided"), "{open}");
+    assert!(shown(&["study", &plan, "--verbose"]).contains("2,000"));
 }
 
 #[test]
@@ -168,7 +169,7 @@ fn logs_and_a_price_give_the_cheapest_size() {
     assert_shown!(shown(&[&["study"][..], &LOGS, &price].concat()));
     let folder = tempfile::tempdir().unwrap();
     let plan = folder.path().join("plan.toml").to_str().unwrap().to_owned();
-    assert!(shown(&[&["tool", "fit"][..], &LOGS, &["-o", &plan]].concat()).starts_with("exit 0"));
+    assert!(shown(&[&["tool", "fit"][..], &LOGS, &["--save-plan", &plan]].concat()).starts_with("exit 0"));
     let of_logs = json(&[&["study"][..], &LOGS, &price, &["--json"]].concat());
     let of_plan = json(&[&["study", &plan][..], &price, &["--json"]].concat());
     assert_eq!(of_logs["rows"], of_plan["rows"]);

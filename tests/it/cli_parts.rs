@@ -17,7 +17,8 @@ fn path(folder: &TempDir, name: &str) -> String {
 /// Runs one shard of a command and returns its file.
 fn shard(command: &[&str], index: u64, of: u64, folder: &TempDir) -> String {
     let (shard, file) = (format!("{index}/{of}"), path(folder, &format!("part{index}")));
-    let all = [command, &["--shard", &shard, "--output", &file]].concat();
+    let save = if command[0] == "study" { "--save" } else { "--save-part" };
+    let all = [command, &["--shard", &shard, save, &file]].concat();
     let output = tool(&all).output().unwrap();
     assert!(output.status.success() && output.stdout.is_empty(), "{all:?}: {}", show(&output));
     file
@@ -195,15 +196,15 @@ fn invalid_shards_are_refused_with_the_reason() {
         (&["net", "simulate", NET, "--rel-error", "1%"][..], "shards need a fixed number of replications"),
         (&["estimate", "--demo", "--method", "exact"], "there is nothing to split"),
     ] {
-        let message = refusal(&[command, &["--shard", "1/2", "--output", &file]].concat(), 2);
+        let message = refusal(&[command, &["--shard", "1/2", "--save-part", &file]].concat(), 2);
         assert!(message.contains(expected), "{message}");
         assert!(!Path::new(&file).exists());
     }
     for wrong in ["0/2", "3/2", "x", "1/0", "1"] {
-        refusal(&["net", "simulate", NET, "--shard", wrong, "--output", &file], 2);
+        refusal(&["net", "simulate", NET, "--shard", wrong, "--save-part", &file], 2);
     }
     shard(&["net", "simulate", NET, "--method", "simulate", "--reps", "10"], 1, 1, &folder);
-    let again = refusal(&["net", "simulate", NET, "--shard", "1/1", "-o", &path(&folder, "part1")], 7);
+    let again = refusal(&["net", "simulate", NET, "--shard", "1/1", "--save-part", &path(&folder, "part1")], 7);
     assert!(again.contains("already exists"), "{again}");
 }
 

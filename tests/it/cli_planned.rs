@@ -45,7 +45,8 @@ fn with<'a>(args: &[&'a str], options: &[&'a str]) -> Vec<&'a str> {
 fn result(args: &[&str]) -> serde_json::Value {
     let mut found = json(&with(args, &["--json"]));
     let object = found.as_object_mut().unwrap();
-    for key in ["time_cost", "wall_s", "provenance"] {
+    // the next commands are about the typed options
+    for key in ["time_cost", "wall_s", "provenance", "blocks"] {
         object.remove(key);
     }
     found
@@ -77,7 +78,7 @@ fn options_are_the_keys_of_the_plan_for_every_command() {
     }
     let net = |folder: &Folder, options: &[&str]| {
         let out = folder.at("net.xml");
-        let told = shown(&with(&["net", "spn-gc", &folder.at("job.toml"), "-o", &out, "--force"], options));
+        let told = shown(&with(&["net", "spn-gc", &folder.at("job.toml"), "--save-net", &out, "--force"], options));
         assert!(told.starts_with("exit 0"), "{told}");
         std::fs::read_to_string(out).unwrap()
     };
@@ -104,7 +105,8 @@ fn options_without_a_meaning_name_those_that_have_one() {
         let text = shown(args);
         assert!(text.starts_with("exit 2") && unbroken(&text).contains(part), "{args:?}: {text}");
     };
-    for command in [&["estimate", &job][..], &["whatif", &job], &["net", "spn-gc", "-o", "-", &job], &["study", &sweep]]
+    for command in
+        [&["estimate", &job][..], &["whatif", &job], &["net", "spn-gc", "--save-net", "-", &job], &["study", &sweep]]
     {
         refused(
             &with(command, &["--executors", "3"]),
@@ -154,7 +156,7 @@ fn the_probability_to_meet_the_deadline_is_the_closed_form() {
     let error = (exact * (1.0 - exact) / 20_000.0).sqrt();
     assert!((number(&deadline["simulated"]["value"]) - exact).abs() < 5.0 * error, "{deadline}");
     let [low, high] = ["low", "high"].map(|end| number(&deadline["simulated"][end]));
-    assert!((3.5..4.5).contains(&((high - low) / error)), "{deadline}");
+    assert!((3.0..3.6).contains(&((high - low) / error)), "{deadline}");
     // the option goes before the plan's own, and a net by parts has bounds
     let other = json(&["estimate", &job, "--deadline", "10s", "--method", "exact", "--json"]);
     assert!((number(&other["deadline"]["exact"]["value"]) - (1.0 - (-1.0_f64).exp())).abs() < 1e-9, "{other}");
@@ -202,10 +204,10 @@ fn stages_policies_and_sweeps_have_the_probability_too() {
     let found = json(&["study", "--method=derivatives", &folder.at("axis.toml"), "--json"]);
     near(&found["deadline"]["simulated"], exact, 2000.0);
     let (result, again) = (folder.at("result"), folder.at("sweep.toml"));
-    let csv = data(&["study", &again, "-o", &result, "--csv"]);
+    let csv = data(&["study", &again, "--save", &result, "--csv"]);
     assert!(csv.contains(",done_by_deadline,done_by_deadline_low,done_by_deadline_high,"), "{csv}");
     // read back from the folder
-    assert_eq!(data(&["study", &again, "-o", &result, "--resume", "--csv"]), csv);
+    assert_eq!(data(&["study", &again, "--save", &result, "--resume", "--csv"]), csv);
     std::fs::write(folder.at("job.toml"), JOB).unwrap();
     let sweep = sweep.replace("job.deadline_s", "job.reduces");
     std::fs::write(folder.at("sweep.toml"), sweep).unwrap();
@@ -220,7 +222,8 @@ fn maps_wait_for_the_gpus_of_the_workers() {
     let folder = Folder::new(&[("job.toml", text)]);
     let (job, net) = (folder.at("job.toml"), folder.at("net.xml"));
     for (gpus, mean) in [("1", 4.0), ("2", 2.5), ("4", 25.0 / 12.0)] {
-        let told = shown(&["net", "spn-gc", &job, "--no-slots", "--gpus-per-worker", gpus, "-o", &net, "--force"]);
+        let told =
+            shown(&["net", "spn-gc", &job, "--no-slots", "--gpus-per-worker", gpus, "--save-net", &net, "--force"]);
         assert!(told.starts_with("exit 0"), "{told}");
         let solved = json(&["net", "solve", &net, "--until", "#(done1) >= 1", "--json"]);
         let found = number(&solved["passage"]["mean_s"]);

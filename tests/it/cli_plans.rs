@@ -79,9 +79,11 @@ fn a_plan_of_tasks_is_refused_by_commands_that_need_a_net() {
         ("sweep.toml", "[sweep]\nbase = \"job.toml\"\n[[axis]]\nkey = \"a\"\nvalues = [1]\n"),
     ]);
     let job = folder.at("job.toml");
-    for args in
-        [vec!["estimate", &job], vec!["net", "spn-gc", &job, "-o", "-"], vec!["study", &folder.at("sweep.toml")]]
-    {
+    for args in [
+        vec!["estimate", &job],
+        vec!["net", "spn-gc", &job, "--save-net", "-"],
+        vec!["study", &folder.at("sweep.toml")],
+    ] {
         let text = shown(&args);
         let flat = text.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
         assert!(

@@ -19,7 +19,7 @@ fn judged(result: &serde_json::Value, exact: f64) -> f64 {
 fn a_job_that_ends_late_agrees_with_its_states() {
     let folder = tempfile::tempdir().unwrap();
     let net = folder.path().join("job.xml").display().to_string();
-    data(&["net", "spn-gc", "--map-slots", "2", "--reduce-slots", "1", "-o", &net]);
+    data(&["net", "spn-gc", "--map-slots", "2", "--reduce-slots", "1", "--save-net", &net]);
     let exact = json(&["net", "solve", &net, "--until", "dead", "--at", "480", "--json"]);
     let late = 1.0 - exact["passage"]["cdf"][0]["probability"].as_f64().unwrap();
     assert!(late < 1e-4);

@@ -6,7 +6,7 @@ use std::process::Stdio;
 
 use tailspn::report::{AnyReport, Report as _, read_json};
 
-use crate::cli::{assert_shown, data, show, shown, tool};
+use crate::cli::{assert_shown, data, show, shown, tool, without_next};
 use crate::remaining::Log;
 
 const SMALL: &str = "tests/data/trace/sort-32mb.spark.gz";
@@ -16,7 +16,7 @@ const LARGER: &str = "tests/data/trace/sort-64mb.spark.gz";
 fn made() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let plan = folder.path().join("plan.toml");
-    data(&["tool", "fit", SMALL, "-o", plan.to_str().unwrap(), "--quiet"]);
+    data(&["tool", "fit", SMALL, "--save-plan", plan.to_str().unwrap(), "--quiet"]);
     let cut = Log::read(Path::new(LARGER)).cut(0.6);
     std::fs::write(folder.path().join("app.inprogress"), cut.text + &cut.rest[..100]).unwrap();
     folder
@@ -34,7 +34,7 @@ fn predicts_the_remaining_time_of_a_running_job() {
     assert_shown!(run(&[]));
     // the log of another run gives the plan that `fit` makes of it
     let small = std::fs::canonicalize(SMALL).unwrap();
-    let plan_of = |plan: &str| run(&[plan, "--json", "--quiet"]);
+    let plan_of = |plan: &str| without_next(&run(&[plan, "--json", "--quiet"]));
     assert_eq!(plan_of(small.to_str().unwrap()), plan_of("plan.toml").replace(SMALL, small.to_str().unwrap()));
     // the state of the log, not its file name, is what counts; the larger input makes it longer
     let larger = run(&["plan.toml", "--input-size", "640M", "--json"]);
@@ -54,7 +54,7 @@ fn json_is_read_back_and_is_the_same_on_any_number_of_threads() {
     let one = run("1");
     assert_eq!(one, run("3"));
     let AnyReport::Remaining(report) = read_json(&one).unwrap() else { panic!("{one}") };
-    assert_eq!(report.json().unwrap(), one);
+    assert_eq!(without_next(&report.json().unwrap()), without_next(&one));
     // every number of the document is where it says
     let json: serde_json::Value = serde_json::from_str(&one).unwrap();
     let document = report.document();
@@ -95,7 +95,7 @@ fn logs_without_a_prediction_are_refused() {
     assert!(run(&["empty.inprogress"]).starts_with("exit 3"));
     assert!(run(&["none.inprogress"]).starts_with("exit 7"));
     assert!(run(&["app.inprogress", "--input-size", "1G"]).starts_with("exit 2"));
-    for option in ["--executors=4", "--executors=1..4", "--export=net.xml", "--stragglers=0.1:2"] {
+    for option in ["--executors=4", "--executors=1..4", "--save-net=net.xml", "--stragglers=0.1:2"] {
         let text = run(&["app.inprogress", "plan.toml", option]);
         assert!(text.starts_with("exit 2") && text.contains("does not apply to a run in progress"), "{text}");
     }
@@ -104,6 +104,37 @@ fn logs_without_a_prediction_are_refused() {
     let text = std::fs::read_to_string(folder.path().join("plan.toml")).unwrap();
     std::fs::write(folder.path().join("other.toml"), text.replace("name = \"save at", "name = \"count at")).unwrap();
     assert_shown!(run(&["app.inprogress", "other.toml"]));
+}
+
+/// Forecasts are lines; the last line says how many of them contained the end.
+#[test]
+fn forecasts_are_lines_until_the_application_ends() {
+    let folder = made();
+    let (log, ended) = (folder.path().join("app.inprogress"), folder.path().join("app"));
+    let args = ["watch", "app.inprogress", "plan.toml", "--reps", "200", "--deadline", "1h", "--deadline", "00:00"];
+    let mut child =
+        tool(&args).current_dir(folder.path()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut next = || lines.next().unwrap_or_default();
+    let started = next();
+    assert!(started.starts_with("job started ") && started.contains(" UTC; stage"), "{started}");
+    assert!(next().starts_with("Reproduced: "));
+    let forecast = loop {
+        let line = next();
+        if !line.contains("  slow: ") {
+            break line;
+        }
+    };
+    assert!(forecast.contains(" left (90%: ") && forecast.contains(", within 60 min more than 99%"), "{forecast}");
+    let rest = Log::read(Path::new(LARGER)).cut(0.6).rest;
+    let mut file = std::fs::OpenOptions::new().append(true).open(&log).unwrap();
+    file.write_all(&rest.as_bytes()[100..]).unwrap();
+    drop(file);
+    std::fs::rename(&log, &ended).unwrap();
+    let end = next();
+    assert!(end.contains("  finished after ") && end.contains(" of 1 forecast contained the end"), "{end}");
+    assert_eq!([next(), next(), next()], ["", "Next", "  tailspn why app   what each cause cost"]);
+    assert!(child.wait().unwrap().success());
 }
 
 /// A log that grows is answered again, and under its new name when the application ends.

@@ -245,7 +245,7 @@ fn derivatives_of_a_probability_agree_with_differences_of_exact_answers() {
 fn transitions_of_a_schedule_are_ranked_by_their_means() {
     let folder = Folder::new(&[("job.toml", CHAIN)]);
     let net = folder.at("net.xml");
-    data(&["net", "spn-gc", &folder.at("job.toml"), "-o", &net]);
+    data(&["net", "spn-gc", &folder.at("job.toml"), "--save-net", &net]);
     let found = json(&["study", "--method=derivatives", &net, "--json"]);
     assert_eq!(found["estimator"], "infinitesimal perturbation analysis");
     let knobs = found["knobs"].as_array().unwrap();

@@ -85,6 +85,7 @@ fn commands_to_try_next_run_as_printed() {
         assert!(matches!(output.status.code(), Some(0 | 8)), "{words:?}: {output:?}");
         let text = String::from_utf8(output.stdout).unwrap();
         let next = text.split("\nNext\n").nth(1).unwrap_or_else(|| panic!("{words:?}: {text}"));
+        let next = next.replace(" \\\n     ", "");
         for line in next.lines().filter(|line| line.starts_with("  tailspn ")) {
             let command = line.trim().split("   ").next().unwrap();
             run.insert(command.to_owned());

@@ -55,7 +55,18 @@ fn jobs_with_slots_are_solved_by_counting() {
     let folder = tempfile::tempdir().unwrap();
     let net = folder.path().join("job.xml").to_string_lossy().into_owned();
     let of_slots = |[map, reduce]: [&str; 2]| {
-        data(&["net", "spn-gc", "--slots", "--map-slots", map, "--reduce-slots", reduce, "--force", "--output", &net]);
+        data(&[
+            "net",
+            "spn-gc",
+            "--slots",
+            "--map-slots",
+            map,
+            "--reduce-slots",
+            reduce,
+            "--force",
+            "--save-net",
+            &net,
+        ]);
         let found = json(&["net", "solve", &net]);
         let time = &found["passage"];
         let quantile = |i: usize| number(&time["quantiles"][i]["value"]);
@@ -107,7 +118,7 @@ fn job(folder: &Path, name: &str, plan: &str, args: &[&str]) -> String {
     let (plan_file, net) = (folder.join(format!("{name}.toml")), folder.join(format!("{name}.xml")));
     std::fs::write(&plan_file, plan).unwrap();
     let net = net.to_string_lossy().into_owned();
-    let options = ["net", "spn-gc", "-q", &plan_file.to_string_lossy(), "-o", &net];
+    let options = ["net", "spn-gc", "-q", &plan_file.to_string_lossy(), "--save-net", &net];
     data(&[&options[..], args].concat());
     net
 }

@@ -329,11 +329,11 @@ fn jobs_run_unfolded_on_request_with_the_same_times() {
     assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");
     let result = at("result");
     let [folded, apart] =
-        [&[][..], &["--no-fold", "-o", &result]].map(|more| found(&[&["study", &sweep], more].concat()));
+        [&[][..], &["--no-fold", "--save", &result]].map(|more| found(&[&["study", &sweep], more].concat()));
     assert!(folded["folded"].is_object() && apart["folded"].is_null());
     agree([&folded, &apart].map(|found| &found["points"][1]["mean_s"]));
     // other random numbers: a folder of one kind does not continue with the other
-    let text = crate::cli::shown(&["study", &sweep, "-o", &result, "--resume"]);
+    let text = crate::cli::shown(&["study", &sweep, "--save", &result, "--resume"]);
     assert!(!text.starts_with("exit 0"), "{text}");
 }
 
@@ -366,7 +366,7 @@ fn canonical_markings_answer_questions_symmetric_in_the_parts() {
         checked.contains("canonical in `net solve`") && checked.contains("4 parts like the part of `queue0`"),
         "{checked}"
     );
-    let text = data(&["net", "solve", &net]);
+    let text = data(&["net", "solve", &net, "--verbose"]);
     assert!(text.contains("canonical markings"), "{text}");
 }
 

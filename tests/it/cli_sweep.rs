@@ -54,7 +54,7 @@ pub(crate) fn number(value: &Value) -> f64 {
 
 /// A measured number and its standard error, from its interval of 95%.
 pub(crate) fn with_error(measured: &Value) -> [f64; 2] {
-    [number(&measured["value"]), (number(&measured["high"]) - number(&measured["low"])) / (2.0 * 1.96)]
+    [number(&measured["value"]), (number(&measured["high"]) - number(&measured["low"])) / (2.0 * 1.645)]
 }
 
 /// A message without the places where the terminal broke its lines.
@@ -146,7 +146,7 @@ fn differences_of_chains_are_those_of_the_closed_form() {
         assert!(error < 0.01 * added);
         assert!((number(&difference["value"]) - added).abs() < 5.0 * error, "{point}");
         let half = 0.5 * (number(&difference["high"]) - number(&difference["low"]));
-        assert!((half / (1.96 * error) - 1.0).abs() < 0.05, "{point}");
+        assert!((half / (1.645 * error) - 1.0).abs() < 0.05, "{point}");
     }
 }
 
@@ -202,20 +202,21 @@ fn results_do_not_depend_on_threads() {
 fn a_sweep_that_was_cut_short_goes_on_and_gives_the_same_bytes() {
     let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", SMALL)]);
     let (plan, whole, cut) = (folder.at("plan.toml"), folder.at("whole"), folder.at("cut"));
-    let expected = data(&["study", &plan, "-o", &whole]);
-    let first = shown(&["study", &plan, "-o", &cut, "--max-points=4"]);
+    let expected = data(&["study", &plan, "--save", &whole]);
+    let first = shown(&["study", &plan, "--save", &cut, "--max-points=4"]);
     assert!(first.starts_with("exit 0") && first.contains("Partial: 4 of 10 configurations are complete"), "{first}");
     assert!(first.contains("--resume runs them"), "{first}");
-    let again = shown(&["study", &plan, "-o", &cut]);
+    let again = shown(&["study", &plan, "--save", &cut]);
     assert!(again.starts_with("exit 7") && unbroken(&again).contains("already holds a sweep"), "{again}");
     assert!(
-        data(&["study", &plan, "-o", &cut, "--resume", "--max-points=1"]).contains("Partial: 5 of 10 configurations")
+        data(&["study", &plan, "--save", &cut, "--resume", "--max-points=1"])
+            .contains("Partial: 5 of 10 configurations")
     );
-    assert_eq!(data(&["study", &plan, "-o", &cut, "--resume"]), expected);
+    assert_eq!(data(&["study", &plan, "--save", &cut, "--resume"]), expected);
     assert_eq!(files(&whole), files(&cut));
     assert_eq!(files(&whole).len(), 2);
     // nothing is left to do: the same is shown again
-    assert_eq!(data(&["study", &plan, "-o", &cut, "--resume"]), expected);
+    assert_eq!(data(&["study", &plan, "--save", &cut, "--resume"]), expected);
 }
 
 #[test]
@@ -224,8 +225,11 @@ fn a_sweep_that_was_killed_goes_on_and_gives_the_same_bytes() {
                 [[axis]]\nkey = \"phases.means_s[8]\"\nfrom = 1\nto = 50\nsteps = 100\n";
     let folder = Folder::new(&[("job.toml", &job("exponential", 20)), ("plan.toml", plan)]);
     let (plan, whole, cut) = (folder.at("plan.toml"), folder.at("whole"), folder.at("cut"));
-    let mut child =
-        tool(&["study", &plan, "-o", &cut, "--threads=1"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = tool(&["study", &plan, "--save", &cut, "--threads=1"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
     // the base is written at once, the next part once some points are there
     let second = Path::new(&cut).join("part-000002.jsonl");
     let patience = Instant::now() + Duration::from_secs(120);
@@ -235,8 +239,8 @@ fn a_sweep_that_was_killed_goes_on_and_gives_the_same_bytes() {
     child.kill().unwrap();
     child.wait().unwrap();
     assert!(second.exists() && !Path::new(&cut).join("points.parquet").exists(), "{:?}", files(&cut).len());
-    let resumed = data(&["study", &plan, "-o", &cut, "--resume"]);
-    assert_eq!(data(&["study", &plan, "-o", &whole]), resumed);
+    let resumed = data(&["study", &plan, "--save", &cut, "--resume"]);
+    assert_eq!(data(&["study", &plan, "--save", &whole]), resumed);
     assert_eq!(files(&whole), files(&cut));
 }
 
@@ -244,13 +248,13 @@ fn a_sweep_that_was_killed_goes_on_and_gives_the_same_bytes() {
 fn a_damaged_part_is_named_and_its_points_are_run_again() {
     let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", SMALL)]);
     let (plan, whole, cut) = (folder.at("plan.toml"), folder.at("whole"), folder.at("cut"));
-    let expected = data(&["study", &plan, "-o", &whole]);
-    data(&["study", &plan, "-o", &cut, "--max-points=4"]);
+    let expected = data(&["study", &plan, "--save", &whole]);
+    data(&["study", &plan, "--save", &cut, "--max-points=4"]);
     let part = Path::new(&cut).join("part-000002.jsonl");
     let text = std::fs::read_to_string(&part).unwrap();
     std::fs::write(&part, &text[..text.len() - 100]).unwrap();
     let page = folder.at("page.html");
-    for args in [[&cut, "--html", &page].as_slice(), &["tool", "merge", &cut, "-o", &folder.at("no")]] {
+    for args in [[&cut, "--html", &page].as_slice(), &["tool", "merge", &cut, "--save", &folder.at("no")]] {
         let refused = unbroken(&shown(args));
         assert!(
             refused.starts_with("exit 3") && refused.contains("part-000002.jsonl` is damaged: it is truncated"),
@@ -258,12 +262,12 @@ fn a_damaged_part_is_named_and_its_points_are_run_again() {
         );
         assert!(refused.contains("--resume` runs these points again"), "{refused}");
     }
-    let resumed = unbroken(&shown(&["study", &plan, "-o", &cut, "--resume"]));
+    let resumed = unbroken(&shown(&["study", &plan, "--save", &cut, "--resume"]));
     assert!(
         resumed.contains("part-000002.jsonl` is damaged") && resumed.contains("its points are run again"),
         "{resumed}"
     );
-    assert_eq!(data(&["study", &plan, "-o", &cut, "--resume"]), expected);
+    assert_eq!(data(&["study", &plan, "--save", &cut, "--resume"]), expected);
     assert_eq!(files(&whole), files(&cut));
 }
 
@@ -271,7 +275,7 @@ fn a_damaged_part_is_named_and_its_points_are_run_again() {
 fn changed_points_are_refused_until_they_are_removed() {
     let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", SMALL)]);
     let (plan, whole) = (folder.at("plan.toml"), folder.at("whole"));
-    let expected = data(&["study", &plan, "-o", &whole]);
+    let expected = data(&["study", &plan, "--save", &whole]);
     let before = files(&whole);
     let points = Path::new(&whole).join("points.parquet");
     let mut bytes = std::fs::read(&points).unwrap();
@@ -280,8 +284,8 @@ fn changed_points_are_refused_until_they_are_removed() {
     std::fs::write(&points, bytes).unwrap();
     for args in [
         [&whole, "--html", &folder.at("page.html")].as_slice(),
-        &["tool", "merge", &whole, "-o", &folder.at("no")],
-        &["study", &plan, "-o", &whole, "--resume"],
+        &["tool", "merge", &whole, "--save", &folder.at("no")],
+        &["study", &plan, "--save", &whole, "--resume"],
     ] {
         let refused = unbroken(&shown(args));
         assert!(
@@ -291,7 +295,7 @@ fn changed_points_are_refused_until_they_are_removed() {
         assert!(refused.contains("or remove it and"), "{refused}");
     }
     std::fs::remove_file(&points).unwrap();
-    assert_eq!(data(&["study", &plan, "-o", &whole, "--resume"]), expected);
+    assert_eq!(data(&["study", &plan, "--save", &whole, "--resume"]), expected);
     assert_eq!(files(&whole), before);
 }
 
@@ -299,12 +303,12 @@ fn changed_points_are_refused_until_they_are_removed() {
 fn a_plan_that_changed_is_noticed() {
     let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", SMALL)]);
     let (plan, result) = (folder.at("plan.toml"), folder.at("r"));
-    data(&["study", &plan, "-o", &result, "--max-points=2"]);
-    let resume = |more: &[&str]| shown(&[&["study", &plan, "-o", &result, "--resume"], more].concat());
+    data(&["study", &plan, "--save", &result, "--max-points=2"]);
+    let resume = |more: &[&str]| shown(&[&["study", &plan, "--save", &result, "--resume"], more].concat());
     let told =
         |text: String, what: &str| assert!(text.starts_with("exit 5") && unbroken(&text).contains(what), "{text}");
     told(resume(&["--seed=1"]), "the seed has changed");
-    told(resume(&["--level=0.9"]), "the level of the intervals");
+    told(resume(&["--level=0.95"]), "the level of the intervals");
     told(resume(&["--shard=1/2"]), "the shard");
     std::fs::write(&plan, SMALL.replace("200", "300")).unwrap();
     told(resume(&[]), "the plan of the sweep (from `replications = 200` to `replications = 300`) has changed");
@@ -321,26 +325,26 @@ fn a_plan_that_changed_is_noticed() {
 fn merged_shards_equal_the_unsharded_result() {
     let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", SMALL)]);
     let (plan, whole, merged) = (folder.at("plan.toml"), folder.at("whole"), folder.at("merged"));
-    let expected = data(&["study", &plan, "-o", &whole]);
+    let expected = data(&["study", &plan, "--save", &whole]);
     let shards = ["a", "b", "c"].map(|name| folder.at(name));
     for (shard, which) in shards.iter().zip(["1/3", "2/3", "3/3"]) {
-        data(&["study", &plan, "-o", shard, "--shard", which]);
+        data(&["study", &plan, "--save", shard, "--shard", which]);
     }
     let [a, b, c] = [&shards[0], &shards[1], &shards[2]];
     let told = |args: &[&str], what: &str| {
-        let text = unbroken(&shown(&[&["tool", "merge"], args, &["-o", &folder.at("no")]].concat()));
+        let text = unbroken(&shown(&[&["tool", "merge"], args, &["--save", &folder.at("no")]].concat()));
         assert!(text.starts_with("exit 5") && text.contains(what), "{text}");
     };
     told(&[a, c], "shard 2 of 3 is missing");
     told(&[a, b, a], "are the same shard");
     told(&[a, &whole], "the number of shards differs");
     // in any order
-    assert_eq!(data(&["tool", "merge", c, a, b, "-o", &merged]), expected);
+    assert_eq!(data(&["tool", "merge", c, a, b, "--save", &merged]), expected);
     assert_eq!(files(&whole), files(&merged));
     let other = folder.at("other");
-    data(&["study", &plan, "-o", &other, "--shard=2/3", "--seed=8"]);
+    data(&["study", &plan, "--save", &other, "--shard=2/3", "--seed=8"]);
     told(&[a, &other, c], "belong to different sweeps: the seed differs");
-    assert!(shown(&["tool", "merge", &folder.at("job.toml"), "-o", &merged]).starts_with("exit"));
+    assert!(shown(&["tool", "merge", &folder.at("job.toml"), "--save", &merged]).starts_with("exit"));
 }
 
 #[test]
@@ -381,5 +385,5 @@ fn bad_plans_are_shown_where_they_are_wrong() {
     assert!(endless.starts_with("exit 3") && endless.contains("unknown rate parameter"), "{endless}");
     assert!(shown(&["study", "nowhere.toml"]).starts_with("exit 7"));
     assert!(shown(&["study"]).starts_with("exit 2"));
-    assert!(shown(&["study", "x.toml", "-o", "y", "--shard=3/2"]).starts_with("exit 2"));
+    assert!(shown(&["study", "x.toml", "--save", "y", "--shard=3/2"]).starts_with("exit 2"));
 }

@@ -101,7 +101,7 @@ fn a_budget_is_spent_where_intervals_are_widest() {
         Folder::new(&[("job.toml", &base), ("plan.toml", &text("replications = 500\nbudget_replications = 30000"))]);
     let (whole, cut) = (folder.at("whole"), folder.at("cut"));
     let run = |more: &[&str]| json(&[&["study", &folder.at("plan.toml"), "--json"], more].concat());
-    let sweep = run(&["--threads=1", "-o", &whole]);
+    let sweep = run(&["--threads=1", "--save", &whole]);
     assert_eq!(sweep, run(&["--threads=3"]));
     assert!((29_999..=30_000).contains(&sweep["replications"].as_u64().unwrap()), "{sweep}");
     assert_eq!(sweep["partial"], false);
@@ -119,23 +119,23 @@ fn a_budget_is_spent_where_intervals_are_widest() {
     let widest = |sweep: &Value| sweep["points"].as_array().unwrap().iter().map(width).fold(0.0, f64::max);
     assert!(widest(&sweep) < 0.75 * widest(&even), "{} {}", widest(&sweep), widest(&even));
     // cut short while points are missing, and then between rounds
-    let first = run(&["-o", &cut, "--max-points=2"]);
+    let first = run(&["--save", &cut, "--max-points=2"]);
     assert_eq!(first["partial"], true);
-    let mut child = tool(&["study", &folder.at("plan.toml"), "-o", &cut, "--resume"]);
+    let mut child = tool(&["study", &folder.at("plan.toml"), "--save", &cut, "--resume"]);
     let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     while child.try_wait().unwrap().is_none() && !Path::new(&cut).join("part-000003.jsonl").exists() {
         std::thread::sleep(Duration::from_millis(1));
     }
     let _ = child.kill();
     child.wait().unwrap();
-    assert_eq!(run(&["-o", &cut, "--resume"]), sweep);
+    assert_eq!(run(&["--save", &cut, "--resume"]), sweep);
     assert_eq!(files(&whole), files(&cut));
     let few = shown(&["study", &folder.at("plan.toml"), "--budget-replications=2999"]);
     assert!(
         few.starts_with("exit 3") && unbroken(&few).contains("6 points with 500 replications each need 3000"),
         "{few}"
     );
-    assert!(shown(&["study", "p.toml", "-o", "x", "--shard=1/2", "--budget-time=1s"]).starts_with("exit 2"));
+    assert!(shown(&["study", "p.toml", "--save", "x", "--shard=1/2", "--budget-time=1s"]).starts_with("exit 2"));
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn a_budget_of_time_ends_in_time_and_can_be_given_again() {
     let folder = Folder::new(&[("job.toml", &job("exponential", 1)), ("plan.toml", &text)]);
     let result = folder.at("r");
     let run = |more: &[&str]| {
-        json(&[&["study", &folder.at("plan.toml"), "--json", "--budget-time=1s", "-o", &result], more].concat())
+        json(&[&["study", &folder.at("plan.toml"), "--json", "--budget-time=1s", "--save", &result], more].concat())
     };
     let count = |sweep: &Value| sweep["replications"].as_u64().unwrap();
     let first = run(&[]);
@@ -161,7 +161,7 @@ fn the_table_of_points_holds_the_numbers_that_are_printed() {
     let text = format!("[sweep]\nbase = \"job.toml\"\nreplications = 50\n{axes}");
     let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", &text)]);
     let result = folder.at("r");
-    let sweep = json(&["study", &folder.at("plan.toml"), "-o", &result, "--json"]);
+    let sweep = json(&["study", &folder.at("plan.toml"), "--save", &result, "--json"]);
     let file = std::fs::File::open(Path::new(&result).join("points.parquet")).unwrap();
     let reader = SerializedFileReader::new(file).unwrap();
     let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
@@ -187,7 +187,7 @@ fn the_table_of_points_holds_the_numbers_that_are_printed() {
     assert_eq!(field(12, "phases.means_s[6]"), Field::Double(7.5));
     assert_eq!(field(12, "model.distribution.gpu"), Field::Str("{ erlang = 3 }".to_owned()));
     // and is what a sweep continues with
-    assert_eq!(json(&["study", &folder.at("plan.toml"), "-o", &result, "--resume", "--json"]), sweep);
+    assert_eq!(json(&["study", &folder.at("plan.toml"), "--save", &result, "--resume", "--json"]), sweep);
 }
 
 const MANY: &str = "[sweep]\nbase = \"job.toml\"\nreplications = 1500\n\
@@ -199,7 +199,7 @@ const MANY: &str = "[sweep]\nbase = \"job.toml\"\nreplications = 1500\n\
 fn a_sweep_that_is_killed_at_any_moment_goes_on_and_gives_the_same_bytes() {
     let folder = Folder::new(&[("job.toml", &job("exponential", 10)), ("plan.toml", MANY)]);
     let (plan, whole) = (folder.at("plan.toml"), folder.at("whole"));
-    let expected = data(&["study", &plan, "-o", &whole]);
+    let expected = data(&["study", &plan, "--save", &whole]);
     // moments in milliseconds, from a linear congruence: early ones hit the start of the folder, later ones parts
     let moments = |seed: u64| {
         (0..8).scan(seed, |state, _| {
@@ -211,7 +211,7 @@ fn a_sweep_that_is_killed_at_any_moment_goes_on_and_gives_the_same_bytes() {
     for (seed, budget) in [(1, None), (2, None), (3, Some("--budget-replications=200000"))] {
         let cut = folder.at(&format!("cut{seed}"));
         let args: Vec<&str> =
-            ["study", &plan, "-o", &cut, "--resume", "--threads=1"].into_iter().chain(budget).collect();
+            ["study", &plan, "--save", &cut, "--resume", "--threads=1"].into_iter().chain(budget).collect();
         for moment in moments(seed) {
             let mut child = tool(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
             std::thread::sleep(Duration::from_millis(moment % 250));
@@ -225,7 +225,7 @@ fn a_sweep_that_is_killed_at_any_moment_goes_on_and_gives_the_same_bytes() {
             assert_eq!(files(&whole), files(&cut));
         } else {
             let budgeted = folder.at("budgeted");
-            assert_eq!(data(&["study", &plan, "-o", &budgeted, "--budget-replications=200000"]), resumed);
+            assert_eq!(data(&["study", &plan, "--save", &budgeted, "--budget-replications=200000"]), resumed);
             assert_eq!(files(&budgeted), files(&cut));
         }
     }
@@ -238,11 +238,11 @@ fn a_sweep_that_is_killed_at_any_moment_goes_on_and_gives_the_same_bytes() {
 fn a_write_that_fails_is_told_and_the_sweep_goes_on_later() {
     let folder = Folder::new(&[("job.toml", &job("exponential", 2)), ("plan.toml", MANY)]);
     let (plan, whole, cut) = (folder.at("plan.toml"), folder.at("whole"), folder.at("cut"));
-    let expected = data(&["study", &plan, "-o", &whole]);
+    let expected = data(&["study", &plan, "--save", &whole]);
     let tool = tool(&[]).get_program().to_owned();
     for resume in ["", "--resume"] {
         // blocks of 512 bytes: the identity of the sweep fits, and a part of a few points
-        let script = format!("trap '' XFSZ; ulimit -f 16; exec \"$0\" study \"$1\" -o \"$2\" {resume}");
+        let script = format!("trap '' XFSZ; ulimit -f 16; exec \"$0\" study \"$1\" --save \"$2\" {resume}");
         let output = Command::new("sh").args(["-c", &script]).arg(&tool).args([&plan, &cut]).output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(7), "{told}");
@@ -254,7 +254,7 @@ fn a_write_that_fails_is_told_and_the_sweep_goes_on_later() {
             files(&cut).len()
         );
     }
-    assert_eq!(data(&["study", &plan, "-o", &cut, "--resume"]), expected);
+    assert_eq!(data(&["study", &plan, "--save", &cut, "--resume"]), expected);
     assert_eq!(files(&whole), files(&cut));
 }
 

@@ -32,7 +32,7 @@ fn means_are_of_usual_runs_and_quantiles_of_all() {
         assert!((number(&point["mean_s"]["value"]) - usual).abs() < 1e-6, "{point}");
         let p95 = &point["p95_s"];
         let [value, low, high] = ["value", "low", "high"].map(|end| number(&p95[end]));
-        let error = (high - low) / (2.0 * 1.96);
+        let error = (high - low) / (2.0 * 1.645);
         assert!(error < 0.01 * value, "{p95}");
         // the bucket of the histogram is 2^-12 wide
         assert!((value - usual * factor_p95()).abs() < 5.0 * error + 2.5e-4 * value, "{p95}");
@@ -130,7 +130,7 @@ fn jobs_without_a_net_are_swept_as_estimate_runs_them() {
         }
         if let Some(exact) = closed_form {
             let mean = &points[1]["mean_s"];
-            let error = (number(&mean["high"]) - number(&mean["low"])) / (2.0 * 1.96);
+            let error = (number(&mean["high"]) - number(&mean["low"])) / (2.0 * 1.645);
             assert!((number(&mean["value"]) - exact).abs() < 5.0 * error, "{section}: {mean} {exact}");
         }
     }
@@ -148,7 +148,7 @@ fn the_effect_of_stragglers_is_that_of_the_formula() {
     {
         let found = json(&["study", &folder.at("knobs.toml"), "--method", method, "--reps=40000", "--json"]);
         let effect = &found["knobs"][0]["effect"][key];
-        let error = (number(&effect["high"]) - number(&effect["low"])) / (2.0 * 1.96);
+        let error = (number(&effect["high"]) - number(&effect["low"])) / (2.0 * 1.645);
         assert!(error < 0.05 * exact, "{method}: {found}");
         assert!((number(&effect["value"]) - exact).abs() < 5.0 * error, "{method}: {effect} {exact}");
     }

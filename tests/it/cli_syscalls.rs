@@ -24,7 +24,7 @@ pub(crate) fn prepared() -> tempfile::TempDir {
     }
     write(&folder.path().join("lossy"), 7, Some((2, Fault::PacketLoss(0.3))));
     write(&folder.path().join("slow"), 8, Some((1, Fault::SlowDisk(20.0))));
-    data(&run(&folder, &["tool", "profile", "control0", "control1", "control2", "-o", "usual.json"]));
+    data(&run(&folder, &["tool", "profile", "control0", "control1", "control2", "--save-profile", "usual.json"]));
     folder
 }
 
@@ -52,7 +52,7 @@ fn says_which_node_is_at_fault() {
     let folder = prepared();
     assert_shown!(show(&run(
         &folder,
-        &["tool", "profile", "control0", "control1", "control2", "-o", "usual.json", "--force"]
+        &["tool", "profile", "control0", "control1", "control2", "--save-profile", "usual.json", "--force"]
     )));
     assert_shown!(show(&run(
         &folder,
@@ -383,8 +383,8 @@ fn logs_that_cannot_be_judged_are_refused() {
             2,
             "--margin must be at least 1",
         ),
-        (vec!["tool", "profile", "control0", "-o", "usual.json"], 7, "already exists"),
-        (vec!["tool", "profile", "control0", "-o", "one.json"], 0, "fewer than three control runs"),
+        (vec!["tool", "profile", "control0", "--save-profile", "usual.json"], 7, "already exists"),
+        (vec!["tool", "profile", "control0", "--save-profile", "one.json"], 0, "fewer than three control runs"),
     ] {
         let output = run(&folder, &args);
         let text = stderr(&output).replace("\n  ", " ").replace("│ ", "");

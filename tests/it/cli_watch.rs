@@ -34,8 +34,10 @@ fn learned() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let rows = reports(30).lines().filter(|line| !line.contains("\t3\t0\t")).collect::<Vec<_>>().join("\n") + "\n";
     std::fs::write(folder.path().join("hist.tsv"), rows).unwrap();
-    let output =
-        tool(&["watch", "--learn", "hist.tsv", "-o", "model.toml"]).current_dir(folder.path()).output().unwrap();
+    let output = tool(&["watch", "--learn", "hist.tsv", "--save-model", "model.toml"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
     assert_shown!(show(&output));
     folder
 }
@@ -54,7 +56,7 @@ fn learns_from_standard_input() {
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gz.write_all(&hist).unwrap();
     let from_stdin = |bytes: &[u8]| {
-        let mut command = tool(&["watch", "--learn", "-", "-o", "-"]);
+        let mut command = tool(&["watch", "--learn", "-", "--save-model", "-"]);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         child.stdin.take().unwrap().write_all(bytes).unwrap();
         child.wait_with_output().unwrap()
@@ -96,8 +98,12 @@ fn learns_a_model_and_flags_by_it() {
     let alone = run(&[]);
     assert_eq!(alone.matches(": straggler").count(), 1, "{alone}");
     assert!(alone.contains("task 3.0 on n3"), "{alone}");
-    let again =
-        show(&tool(&["watch", "--learn", "hist.tsv", "-o", "model.toml"]).current_dir(folder.path()).output().unwrap());
+    let again = show(
+        &tool(&["watch", "--learn", "hist.tsv", "--save-model", "model.toml"])
+            .current_dir(folder.path())
+            .output()
+            .unwrap(),
+    );
     assert!(again.starts_with("exit 7") && again.contains("already exists"), "{again}");
 }
 
@@ -220,8 +226,8 @@ fn refuses_what_it_cannot_use() {
     for (args, exit) in [
         (&["watch"][..], 2),
         (&["watch", "-", "--diff", "0"], 2),
-        (&["watch", "-", "--confidence", "1"], 2),
-        (&["watch", "-", "-o", "model.toml"], 2),
+        (&["watch", "-", "--sure", "1"], 2),
+        (&["watch", "-", "--save-model", "model.toml"], 2),
         (&["watch", "missing.tsv"], 7),
         (&["watch", "-", "--model", "missing.toml"], 7),
         (&["watch", "-", "--model", "Cargo.toml"], 3),

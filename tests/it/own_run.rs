@@ -141,7 +141,7 @@ fn questions_that_ask_for_advice_need_a_plan_that_reproduces_its_run() {
 fn a_log_with_two_kinds_of_tasks_is_reported_as_not_reproduced() {
     let folder = Folder::new(&[]);
     let file = folder.at("plan.toml");
-    let fitted = json(&["tool", "fit", TWO_KINDS, "--input-size=1GB", "--json", "-o", &file]);
+    let fitted = json(&["tool", "fit", TWO_KINDS, "--input-size=1GB", "--json", "--save-plan", &file]);
     assert_eq!(fitted["own_run"]["verdict"], "not_reproduced");
     let found = json(&["estimate", &file, "--json"]);
     let [low, high] = [number(&found, "/prediction_s/0"), number(&found, "/prediction_s/1")];
@@ -288,7 +288,7 @@ fn a_misfit_without_spread_has_a_finite_interval() {
 fn a_question_about_another_cluster_does_not_change_the_check() {
     let folder = Folder::new(&[]);
     let file = folder.at("plan.toml");
-    data(&["tool", "fit", "tests/data/trace/plain-unions.jhist", "-o", &file]);
+    data(&["tool", "fit", "tests/data/trace/plain-unions.jhist", "--save-plan", &file]);
     for options in [&[][..], &["--map-slots=1"], &["--workers=9", "--reduces=3"]] {
         let words = [&["estimate", file.as_str(), "--reps=20", "--json"], options].concat();
         assert_eq!(json(&words)["own_run"]["verdict"], "reproduced", "{options:?}");
@@ -322,7 +322,7 @@ fn the_rest_of_a_run_is_widened_by_the_factor_of_the_misfit() {
     let folder = Folder::new(&[]);
     let (file, wrong) = (folder.at("plan.toml"), folder.at("wrong.toml"));
     let log = "tests/data/trace/sort-64mb.spark.gz";
-    data(&["tool", "fit", log, "-o", &file]);
+    data(&["tool", "fit", log, "--save-plan", &file]);
     let text = std::fs::read_to_string(&file).unwrap();
     let job_s: f64 = text.lines().find_map(|line| line.strip_prefix("job_s = ")).unwrap().parse().unwrap();
     std::fs::write(&wrong, text.replace(&format!("job_s = {job_s}"), &format!("job_s = {}", 3.0 * job_s))).unwrap();

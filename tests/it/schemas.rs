@@ -230,7 +230,7 @@ fn a_result_of_each_kind_fits_until_it_is_damaged() {
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (small, larger) = ("tests/data/trace/sort-32mb.spark.gz", "tests/data/trace/sort-64mb.spark.gz");
     let (net, queue) = ("models/textbook/forkjoin_retry.xml", "models/textbook/mm1k.xml");
-    data(&["tool", "fit", small, "-o", &at("stages.toml"), "--quiet"]);
+    data(&["tool", "fit", small, "--save-plan", &at("stages.toml"), "--quiet"]);
     let study = "[sweep]\nreplications = 50\n[[axis]]\nkey = \"job.reduces\"\nvalues = [20, 40]\n";
     std::fs::write(at("sweep.toml"), study).unwrap();
     std::fs::write(at("optimize.toml"), format!("[optimize]\ndeadline_s = 1000\n{study}")).unwrap();

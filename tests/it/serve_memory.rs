@@ -120,9 +120,9 @@ fn a_planned_job_takes_little_memory_at_the_limits_of_its_fields() {
 fn a_search_for_the_cheapest_size_refuses_a_job_with_a_large_net() {
     let server = Server::start(&[]);
     let plan = "[job]\ninput_mb = 57_600_000\ndeadline_s = 100_000\n";
-    assert_eq!(server.post("/job/cheapest", &json!({ "plan": plan })).status, 200);
+    assert_eq!(server.post("/job/study", &json!({ "plan": plan })).status, 200);
     std::thread::sleep(GROWS);
-    let found = server.ask("/job/cheapest");
+    let found = server.ask("/job/study");
     assert!(found.status == 422 && found.body.contains("the net of 900040 tasks needs about"), "{}", found.body);
     assert!(server.peak_mib() < MOST_MIB);
 }

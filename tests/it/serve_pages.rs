@@ -297,7 +297,7 @@ fn a_fitted_plan_has_sliders() {
     wait_for_replications(&page, 300);
     let folder = tempfile::tempdir().unwrap();
     let plan = folder.path().join("plan.toml");
-    std::fs::write(&plan, data(&["tool", "fit", LOG, "-o", "-"])).unwrap();
+    std::fs::write(&plan, data(&["tool", "fit", LOG, "--save-plan", "-"])).unwrap();
     let mut args: Vec<String> =
         ["estimate", plan.to_str().unwrap(), "--reps=300", "--seed=4", "--json"].map(str::to_owned).into();
     for (label, option, place) in

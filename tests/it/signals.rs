@@ -141,7 +141,7 @@ fn commands(folder: &Path) -> Vec<Vec<String>> {
         format!("study {sweep} --method each --reps 1e8 --json"),
         format!("study {sweep} --method morris --reps 1e8 --json"),
         format!("study {sweep} --method sobol --reps 1e8 --json"),
-        format!("net spn-gc --maps 1000000 -o {}", folder.join("large.xml").display()),
+        format!("net spn-gc --maps 1000000 --save-net {}", folder.join("large.xml").display()),
     ];
     lines.into_iter().chain(far).map(|line| line.split(' ').map(str::to_owned).collect()).collect()
 }

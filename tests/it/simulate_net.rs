@@ -90,7 +90,7 @@ fn a_result_of_long_runs_has_a_report() {
     let runs = net.steady_state().reward("busy", "#(waiting) > 0").unwrap().firings(400_000).run().unwrap();
     let report = runs.report();
     let busy = &report.rewards[0].quantity;
-    let error = busy.half_width().unwrap() / 1.96;
+    let error = busy.half_width().unwrap() / 1.645;
     assert!((busy.value - 7.0 / 15.0).abs() < 5.0 * error && error < 0.01, "{busy}");
     assert_eq!((report.tokens.len(), report.throughputs.len(), runs.is_partial()), (2, 2, false));
     assert!(report.document().text().contains("busy"));

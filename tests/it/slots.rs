@@ -144,7 +144,7 @@ fn long_runs_of_equal_parts_have_their_closed_form() {
     for fold in [true, false] {
         let steady = net.steady_state().firings(2_000_000).seed(3).fold(fold).run().unwrap();
         let [first, last] = ["up0", "up7"].map(|place| steady.tokens(place).unwrap());
-        let half = 5.0 / 1.96 * first.half_width().unwrap();
+        let half = 5.0 / 1.645 * first.half_width().unwrap();
         assert!((first.value - up).abs() < half && half < 0.01 * up, "{fold}: {first:?}, exactly {up}");
         assert_eq!((first.value - last.value).abs() < 1e-12 * up, fold);
         let rate = steady.throughput("repair5").unwrap();

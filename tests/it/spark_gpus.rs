@@ -115,7 +115,7 @@ fn job_times_with_other_gpu_permits_are_predicted() {
     let (folder, log) = log();
     let plan = folder.path().join("plan.toml");
     let plan = plan.to_str().unwrap();
-    data(&["tool", "fit", &log, "-o", plan, "--quiet"]);
+    data(&["tool", "fit", &log, "--save-plan", plan, "--quiet"]);
     let text = std::fs::read_to_string(plan).unwrap();
     for line in ["gpus_per_executor = 1", "concurrent_gpu_tasks = 2", "gpus_per_task = 0.25", "gpu = 0.6"] {
         assert!(text.contains(line), "{line}: {text}");

@@ -169,8 +169,8 @@ fn outcome(py: Python<'_>, ended: Option<Ended>, output: Output, interruption: O
     };
     let reason = |Problem { message, help, place }| (message, help, place);
     let (mut found, mut samples, mut data) = (None, None, output.data);
-    if let Some(Answer { result, times_s, plan, .. }) = output.answer {
-        found = Some(Py::new(py, Found::of(result))?);
+    if let Some(Answer { result, times_s, plan, typed, .. }) = output.answer {
+        found = Some(Py::new(py, Found::of(result, typed))?);
         samples = times_s;
         data = plan.unwrap_or(data);
     }

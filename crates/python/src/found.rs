@@ -4,7 +4,9 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value;
-use tailspn::report::{AnyReport, Blocks, Look, PageResult, ReadError, document_text, page, read_json};
+use tailspn::report::{
+    AnyReport, Blocks, Document, Look, PageResult, ReadError, Typed, document_text, page, read_json,
+};
 
 use crate::tables::NativeTable;
 
@@ -12,12 +14,14 @@ use crate::tables::NativeTable;
 #[pyclass(frozen, module = "tailspn._tailspn")]
 pub(crate) struct Found {
     result: AnyReport,
+    /// The files and options that the next commands are about.
+    typed: Typed,
     /// The JSON that the result was read from. Parts that this version does not know are only there.
     text: Option<String>,
 }
 
 /// The answer, the check on the own runs, where the time goes, what would change it, what is assumed, the next commands.
-type BlocksRow = (String, String, String, Vec<String>, String, Vec<String>);
+type BlocksRow = (String, Option<bool>, String, String, Vec<String>, String, String, Vec<String>);
 
 fn refused(error: impl ToString) -> PyErr {
     PyValueError::new_err(error.to_string())
@@ -27,13 +31,18 @@ fn refused(error: impl ToString) -> PyErr {
 #[pyfunction]
 pub(crate) fn read(json: String) -> PyResult<Found> {
     let result = read_json(&json).map_err(|error: ReadError| refused(error))?;
-    Ok(Found { result, text: Some(json) })
+    Ok(Found { result, typed: Typed::default(), text: Some(json) })
 }
 
 impl Found {
     /// Returns a result that a command has found.
-    pub(crate) fn of(result: AnyReport) -> Self {
-        Self { result, text: None }
+    pub(crate) fn of(result: AnyReport, typed: Typed) -> Self {
+        Self { result, typed, text: None }
+    }
+
+    /// Returns the document, with commands about what was asked.
+    fn document(&self) -> Document<'_> {
+        Document { typed: self.typed.clone(), ..self.result.document() }
     }
 }
 
@@ -68,26 +77,27 @@ impl Found {
     fn values(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         match &self.text {
             Some(text) => Ok(py.import("json")?.call_method1("loads", (text,))?.unbind()),
-            None => object(py, &serde_json::to_value(&self.result).map_err(refused)?),
+            None => object(py, &serde_json::to_value(self.result.about(&self.typed)).map_err(refused)?),
         }
     }
 
     /// Returns the JSON, as `--json` prints it.
     fn json(&self) -> PyResult<String> {
-        self.text.clone().map_or_else(|| self.result.json().map_err(refused), Ok)
+        self.text.clone().map_or_else(|| self.result.json_about(&self.typed).map_err(refused), Ok)
     }
 
     /// Returns what the answer says, part by part.
     fn blocks(&self) -> BlocksRow {
-        let Blocks { answer, own_run, parts, changes, assumed, next } = self.result.document().six_blocks();
-        (answer, own_run, parts, changes, assumed, next)
+        let Blocks { answer, reproduced, own_run, parts, changes, refused, assumed, next } =
+            self.document().six_blocks();
+        (answer, reproduced, own_run, parts, changes, refused, assumed, next)
     }
 
     /// Returns the text for a terminal with `width` columns; with `all`, including all columns and rows of tables.
     #[pyo3(signature = (width=80, all=false))]
     fn text(&self, width: usize, all: bool) -> String {
         let rows = all.then_some(usize::MAX);
-        document_text(&self.result.document(), &Look { unicode: true, width, rows, detail: all, ..Look::default() })
+        document_text(&self.document(), &Look { unicode: true, width, rows, detail: all, ..Look::default() })
     }
 
     /// Returns the page: one HTML file without scripts that needs no network access.

@@ -282,7 +282,7 @@ impl Explain for StudyError {
                 "`tailspn estimate PLAN` without a deadline, list or policy prints what the plan can say; `--trust-misfit` answers all the same".into()
             }
             Self::TaskByTask { .. } => "use `tailspn whatif PLAN`".into(),
-            Self::NoFormula => "remove `--method`, or write the net with `--export` and use `net solve`".into(),
+            Self::NoFormula => "remove `--method`, or write the net with `--save-net` and use `net solve`".into(),
             Self::NoExactTime { .. } => "use `--method simulate`, which does not have this limit".into(),
             Self::TooEarly | Self::BetweenJobs => {
                 "add the log of an earlier run, or a plan that `tailspn tool fit` made of earlier runs".into()

@@ -10,14 +10,14 @@ use crate::cli::values;
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Write a log on each node by `strace -f -T -ttt -o n1.strace -p PID`, or, with less information, by `strace -c -f -w \
--o n1.strace -p PID`. `tailspn why` then compares a run with the profile. docs/syscalls.md \
+--save-profile n1.strace -p PID`. `tailspn why` then compares a run with the profile. docs/syscalls.md \
 describes methods, settings and limits.
 
 Examples:
-    tailspn tool profile usual1/ usual2/ usual3/ -o usual.json
+    tailspn tool profile usual1/ usual2/ usual3/ --save-profile usual.json
 
     # data of the job in /data, and longer lines
-    tailspn tool profile usual1/ usual2/ usual3/ -o data.json \\
+    tailspn tool profile usual1/ usual2/ usual3/ --save-profile data.json \\
         --data /data --max-line 4M
 ")]
 pub(crate) struct SyscallProfileArgs {
@@ -25,8 +25,8 @@ pub(crate) struct SyscallProfileArgs {
     #[arg(required = true, value_name = "RUN")]
     pub(crate) runs: Vec<String>,
     /// Profile to write
-    #[arg(short, long, value_name = "PROFILE.json")]
-    pub(crate) output: PathBuf,
+    #[arg(long, value_name = "PROFILE.json")]
+    pub(crate) save_profile: PathBuf,
     /// Replace PROFILE.json if it exists
     #[arg(long)]
     pub(crate) force: bool,

@@ -19,15 +19,15 @@ one plan: jobs of different sizes show which quantities grow with the data, and 
 docs/fit.md describes the models and their assumptions, docs/validation.md compares them with real runs.
 
 Examples:
-    tailspn tool fit app.gz -o one.toml
-    tailspn tool fit small.gz large.gz -o plan.toml
+    tailspn tool fit app.gz --save-plan one.toml
+    tailspn tool fit small.gz large.gz --save-plan plan.toml
     tailspn estimate plan.toml --input-size 10GB --executors 8
 
     # other programs that ran on the same cluster tell more about it
-    tailspn tool fit small.gz --alongside large.gz -o alongside.toml
+    tailspn tool fit small.gz --alongside large.gz --save-plan alongside.toml
 
     # a MapReduce job
-    tailspn tool fit history.txt -o hadoop.toml
+    tailspn tool fit history.txt --save-plan hadoop.toml
 
     # one of several applications in an archive, as JSON
     tailspn tool fit logs.zip --app application_1724877841851_0016 \\
@@ -42,8 +42,8 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "LOG", help_heading = "Question")]
     pub(crate) alongside: Vec<PathBuf>,
     /// Plan to write; `-` is standard output, with the table on standard error
-    #[arg(short, long, value_name = "PLAN.toml")]
-    pub(crate) output: Option<PathBuf>,
+    #[arg(long, value_name = "PLAN.toml")]
+    pub(crate) save_plan: Option<PathBuf>,
     /// Input size of each log, in the order of the logs, if the logs do not record it, such as 10GB; once for each
     /// log
     #[arg(long, value_name = "BYTES", allow_hyphen_values = true, value_parser = values::bytes, help_heading = "Question")]
@@ -60,7 +60,7 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "P", allow_hyphen_values = true, value_parser = values::count, help_heading = "Question")]
     pub(crate) log_permits: Option<u64>,
     /// Confidence level of all intervals
-    #[arg(long, value_name = "LEVEL", default_value = "0.95", allow_hyphen_values = true, value_parser = values::share, help_heading = "Question")]
+    #[arg(long, value_name = "LEVEL", default_value = "90%", allow_hyphen_values = true, value_parser = values::share, help_heading = "Question")]
     pub(crate) level: f64,
     #[command(flatten)]
     pub(crate) limits: LogArgs,
@@ -125,12 +125,12 @@ impl FitArgs {
         Self {
             logs,
             alongside: Vec::new(),
-            output: None,
+            save_plan: None,
             input_size: Vec::new(),
             job: Vec::new(),
             log_cores: None,
             log_permits: None,
-            level: 0.95,
+            level: tailspn::estimate::LEVEL,
             limits: limits.clone(),
             print: PrintArgs::default(),
         }

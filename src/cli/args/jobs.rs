@@ -22,17 +22,17 @@ use crate::cli::values;
 #[command(after_long_help = "\
 Examples:
     # the net of the default job, for PIPE
-    tailspn net spn-gc -o net-of-job.xml
+    tailspn net spn-gc --save-net net-of-job.xml
 
     # a small one, as a picture
-    tailspn net spn-gc --maps 3 --reduces 2 -o small.svg
+    tailspn net spn-gc --maps 3 --reduces 2 --save-net small.svg
 
     # with stragglers, and copies that a detector starts
     tailspn net spn-gc --stragglers 0.1:4 --speculation r=0.6,p=0.8,dl=0.4 \\
-        -o copies.xml
+        --save-net copies.xml
 
     # the job of a plan, with less data
-    tailspn net spn-gc job.toml --input-size 1GB -o job-1gb.xml
+    tailspn net spn-gc job.toml --input-size 1GB --save-net job-1gb.xml
 ")]
 pub(crate) struct SpnGcArgs {
     /// Number of map tasks
@@ -59,8 +59,8 @@ pub(crate) struct SpnGcArgs {
     #[arg(long, value_name = "SLOTS", value_parser = straggler_values::slots, num_args = 0..=1, default_missing_value = "idle", require_equals = true, conflicts_with = "speculation")]
     pub(crate) clone: Option<CopySlots>,
     /// File to write: .xml, .dot or .svg; `-` is standard output
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: PathBuf,
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save_net: PathBuf,
     /// Replace FILE if it exists
     #[arg(long)]
     pub(crate) force: bool,
@@ -76,7 +76,7 @@ Examples:
     tailspn estimate --print-plan > job.toml
 
     # more replications, and the net for PIPE
-    tailspn estimate job.toml --reps 10000 --export job-net.xml
+    tailspn estimate job.toml --reps 10000 --save-net job-net.xml
 
     # the job with more data on more workers
     tailspn estimate job.toml --input-size 20GB --workers 8 --deadline 85s
@@ -99,7 +99,7 @@ Examples:
     tailspn estimate app.inprogress small.gz --deadline 5m
 
     # half of the replications; `tailspn tool merge` puts the halves together
-    tailspn estimate job.toml --shard 1/2 -o half-job.part
+    tailspn estimate job.toml --shard 1/2 --save-part half-job.part
 ")]
 pub(crate) struct EstimateArgs {
     /// Logs of runs or the plan of the job; of a run in progress, its log, then logs of other runs or a plan of them
@@ -165,7 +165,7 @@ pub(crate) struct EstimateArgs {
     pub(crate) save_plan: Option<PathBuf>,
     /// Also write the job's net: .xml, .dot or .svg
     #[arg(long, value_name = "FILE", help_heading = "Output")]
-    pub(crate) export: Option<PathBuf>,
+    pub(crate) save_net: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) plots: PlotArgs,
     /// Print the default plan with its comments and exit
@@ -198,7 +198,7 @@ Examples:
     tailspn whatif job.toml --input-size 1GB
 
     # half of the replications; `tailspn tool merge` puts the halves together
-    tailspn whatif --demo --shard 1/2 -o half-policies.part
+    tailspn whatif --demo --shard 1/2 --save-part half-policies.part
 ")]
 pub(crate) struct WhatIfArgs {
     /// Plan of cluster, jobs and policies, or the log of a finished job
@@ -280,7 +280,7 @@ pub(crate) struct DetectorsArgs {
     #[arg(long, value_name = "FACTOR", default_value = "1.2", allow_hyphen_values = true, value_parser = at_least_one, help_heading = "Question")]
     pub(crate) factor: f64,
     /// Confidence level of all intervals
-    #[arg(long, value_name = "LEVEL", default_value = "0.95", allow_hyphen_values = true, value_parser = values::share, help_heading = "Question")]
+    #[arg(long, value_name = "LEVEL", default_value = "90%", allow_hyphen_values = true, value_parser = values::share, help_heading = "Question")]
     pub(crate) level: f64,
     #[command(flatten)]
     pub(crate) limits: LogArgs,

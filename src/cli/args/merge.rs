@@ -12,23 +12,23 @@ The merged parts are shown like one whole run. The net or plan of the run must s
 
 Examples:
     # half of the replications here, the others on another machine
-    tailspn net simulate net.xml --reps 20000 --horizon 50 --shard 1/2 -o a.part
-    tailspn net simulate net.xml --reps 20000 --horizon 50 --shard 2/2 -o b.part
+    tailspn net simulate net.xml --horizon 50 --shard 1/2 --save-part a.part
+    tailspn net simulate net.xml --horizon 50 --shard 2/2 --save-part b.part
     tailspn tool merge a.part b.part --json
 
     # the first half alone, as a run of fewer replications
     tailspn tool merge a.part --partial
 
     # folders of a sweep
-    tailspn tool merge part1 part2 -o merged
+    tailspn tool merge part1 part2 --save merged
 ")]
 pub(crate) struct MergeArgs {
     /// All parts of one run, or the results of all shards of one sweep
     #[arg(required = true)]
     pub(crate) shards: Vec<PathBuf>,
     /// Folder for the merged result of a sweep
-    #[arg(short, long, value_name = "RESULT", help_heading = "Output")]
-    pub(crate) output: Option<PathBuf>,
+    #[arg(long, value_name = "RESULT", help_heading = "Output")]
+    pub(crate) save: Option<PathBuf>,
     /// For parts of a run: merge the parts before the first missing one, as a run with fewer replications
     #[arg(long)]
     pub(crate) partial: bool,

@@ -321,7 +321,7 @@ Examples:
         --plots simulation
 
     # half of the replications; `tailspn tool merge` puts the halves together
-    tailspn net simulate net.xml --horizon 50 --shard 1/2 -o half-net.part
+    tailspn net simulate net.xml --horizon 50 --shard 1/2 --save-part net.part
 ")]
 pub(crate) struct SimulateArgs {
     #[command(flatten)]

@@ -9,7 +9,7 @@ use tailspn::plan::{DataSize, InputSize, PlanOption};
 
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
-use crate::cli::values;
+use crate::cli::values::{self, Deadline};
 
 /// Trust in a plan that does not reproduce its own runs.
 #[derive(Debug, Default, Clone, Copy, Args)]
@@ -87,9 +87,10 @@ pub(crate) struct JobArgs {
     /// Machines that the executors share (plans of stages) [default: as in the fitted logs]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) hosts: Option<u64>,
-    /// Deadline, such as 85s or 5m, to print the probability of meeting it
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = values::deadline)]
-    deadline: Option<f64>,
+    /// Deadline, such as 85s or 5m, to print the probability of meeting it; for a run in progress, also a time of the day
+    /// in UTC, such as 06:00
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = values::deadline_or_clock)]
+    deadline: Option<Deadline>,
 }
 
 /// Values that replace the plan's.
@@ -245,7 +246,7 @@ impl JobArgs {
             self.gpus_per_executor.map(PlanOption::GpusOfExecutor),
             self.concurrent_gpu_tasks.map(PlanOption::ConcurrentGpuTasks),
             self.hosts.map(PlanOption::Hosts),
-            self.deadline.map(PlanOption::Deadline),
+            self.deadline.map(Deadline::option),
         ];
         given.into_iter().flatten()
     }

@@ -132,13 +132,13 @@ fn is_stdout(path: Option<&Path>) -> bool {
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Parts")]
 pub(crate) struct PartArgs {
-    /// Run only part I of N of the replications, and write it to the file of --output; `tailspn tool merge` combines all
+    /// Run only part I of N of the replications, and write it to the file of --save-part; `tailspn tool merge` combines all
     /// parts into exactly the result of one run
     #[arg(long, value_name = "I/N", value_parser = values::shard)]
     pub(crate) shard: Option<Shard>,
     /// File for the part
-    #[arg(short, long, value_name = "FILE", requires = "shard")]
-    pub(crate) output: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", requires = "shard")]
+    pub(crate) save_part: Option<PathBuf>,
 }
 
 /// Limits of logs of jobs.
@@ -183,7 +183,7 @@ pub(crate) struct RunArgs {
     /// Wall time after which the run ends with the results so far, such as 30s or 5m
     #[arg(long, value_name = "WALL", allow_hyphen_values = true, value_parser = values::wall_time)]
     pub(crate) max_time: Option<Duration>,
-    /// Confidence level of all intervals [default: 0.95]
+    /// Confidence level of all intervals [default: 90%]
     #[arg(long, value_name = "LEVEL", allow_hyphen_values = true, value_parser = values::share)]
     pub(crate) level: Option<f64>,
 }

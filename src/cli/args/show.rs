@@ -35,7 +35,7 @@ Examples:
     tailspn job.json after.json --html both.html
 
     # the result of a sweep
-    tailspn study knobs.toml -o results
+    tailspn study knobs.toml --save results
     tailspn results --html sweep.html --plots sweep-pictures
 ")]
 #[command(group(clap::ArgGroup::new("written").args(["html", "plots"]).multiple(true)))]

@@ -37,15 +37,15 @@ Examples:
 
     # the same as a plan, to edit
     tailspn study job.toml --print-plan > knobs.toml
-    tailspn study knobs.toml -o results --plots pictures
+    tailspn study knobs.toml --save results --plots pictures
 
     # continue after Ctrl-C, a kill or a full disk
-    tailspn study knobs.toml -o results --resume
+    tailspn study knobs.toml --save results --resume
 
     # half of the points here, the others on another machine
-    tailspn study knobs.toml -o part1 --shard 1/2
-    tailspn study knobs.toml -o part2 --shard 2/2
-    tailspn tool merge part1 part2 -o whole
+    tailspn study knobs.toml --save part1 --shard 1/2
+    tailspn study knobs.toml --save part2 --shard 2/2
+    tailspn tool merge part1 part2 --save whole
 
     # the effect of a small change of each number; screening; shares of variance
     tailspn study knobs.toml --method derivatives
@@ -119,7 +119,7 @@ pub(crate) struct StudyArgs {
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count, help_heading = "Run")]
     pub(crate) max_points: Option<u64>,
     /// Continue from the results in OUTPUT, if there are any; refused if the plan has changed
-    #[arg(long, requires = "output", help_heading = "Output")]
+    #[arg(long, requires = "save", help_heading = "Output")]
     pub(crate) resume: bool,
     /// Do not fold equal parts of the net
     #[arg(long, help_heading = "Run")]
@@ -136,8 +136,8 @@ pub(crate) struct StudyArgs {
     shard: Option<Shard>,
     /// New folder for the results of a sweep: each point is written soon after it finishes. With a shard of an effect, the
     /// file of that part
-    #[arg(short, long, value_name = "OUTPUT", help_heading = "Output")]
-    output: Option<PathBuf>,
+    #[arg(long, value_name = "OUTPUT", help_heading = "Output")]
+    save: Option<PathBuf>,
     /// Print events to standard error as JSON lines (described in docs/json.md), instead of a progress bar
     #[arg(long, value_name = "FORMAT", help_heading = "Output")]
     pub(crate) events: Option<EventFormat>,
@@ -168,12 +168,12 @@ pub(crate) enum EventFormat {
 impl StudyArgs {
     /// Returns the part of the replications of effects that is run.
     pub(crate) fn part(&self) -> PartArgs {
-        PartArgs { shard: self.shard, output: self.output.clone() }
+        PartArgs { shard: self.shard, save_part: self.save.clone() }
     }
 
     /// Returns the shard of the points, and the folder of results.
     pub(crate) fn points(&self) -> (Shard, Option<PathBuf>) {
-        (self.shard.unwrap_or(Shard::WHOLE), self.output.clone())
+        (self.shard.unwrap_or(Shard::WHOLE), self.save.clone())
     }
 }
 

@@ -12,7 +12,7 @@ use crate::cli::values;
 
 #[derive(Debug, Args)]
 #[command(override_usage = "\
-tailspn watch [OPTIONS] <LOG|REPORTS> [EARLIER]...\n       tailspn watch [OPTIONS] --learn <HIST>... --output <MODEL.toml>")]
+tailspn watch [OPTIONS] <LOG|REPORTS> [EARLIER]...\n       tailspn watch [OPTIONS] --learn <HIST>... --save-model <MODEL.toml>")]
 #[command(after_long_help = "\
 Of the event log of a running Spark application, the time left is predicted whenever the log has grown, until the application ends. \
 EARLIER are logs of other runs of the program, or a plan that was fitted to them; without them, the prediction covers the jobs in \
@@ -29,7 +29,7 @@ Examples:
     tailspn watch app.inprogress small.gz --deadline 5m --json
 
     # learn how tasks usually progress
-    tailspn watch --learn hist1.tsv.gz hist2.tsv.gz -o model.toml
+    tailspn watch --learn hist1.tsv.gz hist2.tsv.gz --save-model model.toml
 
     # follow a file that grows; Ctrl-C ends
     tailspn watch progress.tsv --model model.toml
@@ -58,8 +58,8 @@ pub(crate) struct WatchArgs {
     #[arg(long, value_name = "HIST", num_args = 1.., help_heading = "Model")]
     pub(crate) learn: Vec<PathBuf>,
     /// File for the learned model; `-` is standard output
-    #[arg(short, long, value_name = "MODEL.toml", requires = "learn", help_heading = "Model")]
-    pub(crate) output: Option<PathBuf>,
+    #[arg(long, value_name = "MODEL.toml", requires = "learn", help_heading = "Model")]
+    pub(crate) save_model: Option<PathBuf>,
     /// Rule that flags a task: `adaptive`, or `paper`, as in Garraghan et al. 2015
     #[arg(long, value_enum, default_value = "adaptive", help_heading = "Rule")]
     pub(crate) rule: RuleChoice,
@@ -68,7 +68,7 @@ pub(crate) struct WatchArgs {
     pub(crate) diff: f64,
     /// Minimum probability of being a straggler at which a task is flagged (adaptive)
     #[arg(long, value_name = "SHARE", allow_hyphen_values = true, value_parser = values::share, help_heading = "Rule")]
-    pub(crate) confidence: Option<f64>,
+    pub(crate) sure: Option<f64>,
     /// Comparison of a task with its peers by the rule `paper` ("50% smaller than the median"): below median / (1 + DIFF),
     /// below half of the median, or not at all
     #[arg(long, value_enum, default_value = "diff", help_heading = "Rule")]
@@ -115,10 +115,10 @@ impl WatchArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Log of an application")]
 pub(crate) struct LeftArgs {
-    /// Deadline, counted from the start of the first job, such as 85s or 5m, to print the probability of meeting it;
-    /// may be repeated
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = values::deadline)]
-    pub(crate) deadline: Vec<f64>,
+    /// Deadline, such as 85s or 5m, to print the probability of meeting it; counted from the start of the first job, or a
+    /// time of the day in UTC, such as 06:00; may be repeated
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = values::deadline_or_clock)]
+    pub(crate) deadline: Vec<values::Deadline>,
     /// Input of the run, such as 10GB, or 3x for three times the plan's [default: computed from the number of tasks]
     #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
     pub(crate) input_size: Option<InputSize>,
@@ -130,7 +130,7 @@ pub(crate) struct LeftArgs {
     #[arg(long, value_name = "ID")]
     pub(crate) app: Option<String>,
     /// Probability of the prediction interval
-    #[arg(long, value_name = "LEVEL", default_value = "0.9", allow_hyphen_values = true, value_parser = values::share)]
+    #[arg(long, value_name = "LEVEL", default_value = "90%", allow_hyphen_values = true, value_parser = values::share)]
     pub(crate) level: f64,
     /// Replications of the rest of the run [default: 2000, fewer if it has more than 5,000 tasks]
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]

@@ -79,7 +79,7 @@ pub(crate) struct WhyArgs {
     #[arg(long, value_name = "LOG", help_heading = "Question")]
     pub(crate) usual: Vec<PathBuf>,
     /// Confidence level of differences
-    #[arg(long, value_name = "LEVEL", default_value = "0.95", allow_hyphen_values = true, value_parser = values::share, help_heading = "Question")]
+    #[arg(long, value_name = "LEVEL", default_value = "90%", allow_hyphen_values = true, value_parser = values::share, help_heading = "Question")]
     pub(crate) level: f64,
     /// File that maps the names in samples to nodes
     #[arg(long, value_name = "FILE.toml", help_heading = "Samples")]

@@ -126,10 +126,7 @@ fn found(call: &Call, question: &CheapestRequest) -> Result<Shown, Refusal> {
 
 /// Returns the routes of the requests for a search.
 pub(crate) fn routes(search: Arc<Search>) -> Router {
-    Router::new()
-        .route("/job/cheapest", get(progress).post(start))
-        .route("/job/cheapest/stop", post(stop))
-        .with_state(search)
+    Router::new().route("/job/study", get(progress).post(start)).route("/job/study/stop", post(stop)).with_state(search)
 }
 
 async fn start(State(search): State<Arc<Search>>, body: Bytes) -> Response {

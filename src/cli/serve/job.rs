@@ -12,7 +12,7 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use serde::{Deserialize, Serialize};
 use tailspn::ask::{EstimateJob as _, Proof, RunSettings};
-use tailspn::estimate::paired_difference;
+use tailspn::estimate::{LEVEL, paired_difference};
 use tailspn::plan::{JobPlan, Planned, Planning as _};
 use tailspn::report::{Answer, AnyReport, CdfPoint, two_times_svg};
 use tailspn::stages::PlannedJob;
@@ -31,8 +31,6 @@ const PICTURES: [&str; 5] = ["histogram", "cdf", "tail", "waterfall", "critical"
 
 /// Maximum number of replications of a comparison with pinned values, whose times are kept.
 const MOST_PAIRS: u64 = 10_000_000;
-/// Level of the interval of a difference.
-const LEVEL: f64 = 0.95;
 
 /// A planned job.
 #[derive(Debug)]

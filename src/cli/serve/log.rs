@@ -29,9 +29,6 @@ use crate::cli::call::Call;
 use crate::cli::follow::{current, size_of};
 use crate::cli::serve::reply::{Refusal, Reply, Shown, Waiting, answered, apart, json, parsed, plain};
 
-/// Probability of the prediction interval of the remaining time.
-const LEVEL: f64 = 0.9;
-
 /// The log of a job.
 #[derive(Debug)]
 pub(crate) struct Log {
@@ -99,10 +96,10 @@ impl Log {
 pub(crate) fn routes(log: Arc<Log>) -> Router {
     Router::new()
         .route("/log/start", get(start))
-        .route("/log/causes", get(causes))
-        .route("/log/fit", post(fit))
+        .route("/log/why", get(causes))
+        .route("/log/plan", post(fit))
         .route("/log/size", get(size))
-        .route("/log/left", post(left))
+        .route("/log/estimate", post(left))
         .with_state(log)
 }
 
@@ -190,8 +187,7 @@ fn rest(log: &Log, plan: Option<&StagePlan>, call: &Call) -> Result<RemainingRep
     let refused = |error: &dyn Explain| (error.kind() != ErrorKind::Refused, Refusal::of(error));
     let trace = read(&current(&log.path), &ReadOptions::default(), call).map_err(|error| refused(&error))?;
     let progress = observe_progress(&trace, None).map_err(|error| refused(&error))?;
-    let run = RunSettings { level: LEVEL, ..RunSettings::default() };
-    let settings = RemainingSettings { run, input: None };
+    let settings = RemainingSettings { run: RunSettings::default(), input: None };
     let found = remaining(progress, plan, &settings, call).map_err(|error| refused(&error))?;
     Ok(remaining_report(&found, &settings, &[]))
 }

@@ -58,3 +58,6 @@ pub use quantile::{Ranks, interval_ranks, quantile_interval_of_sorted, quantile_
 pub use spread::standard_deviation_interval;
 pub use stop::StopRule;
 pub use tailspn_common::order::median;
+
+/// Confidence level of all intervals, unless a caller chooses another one.
+pub const LEVEL: f64 = 0.9;

@@ -17,7 +17,7 @@ const MARGIN: f64 = 1.05;
 pub struct StopRule {
     /// Half width divided by the absolute value, at or below which the run may stop; > 0. Default 0.01.
     pub rel_error: f64,
-    /// Confidence level of the interval, in (0, 1), for the caller's intervals. Default 0.95.
+    /// Confidence level of the interval, in (0, 1), for the caller's intervals. Default [`LEVEL`](crate::estimate::LEVEL).
     pub level: f64,
     /// Minimum number of replications. Default 1,000.
     pub min_reps: u64,
@@ -29,7 +29,7 @@ pub struct StopRule {
 
 impl Default for StopRule {
     fn default() -> Self {
-        Self { rel_error: 0.01, level: 0.95, min_reps: 1000, max_reps: 10_000_000, chunk: 1024 }
+        Self { rel_error: 0.01, level: crate::estimate::LEVEL, min_reps: 1000, max_reps: 10_000_000, chunk: 1024 }
     }
 }
 

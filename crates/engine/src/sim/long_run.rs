@@ -168,7 +168,7 @@ impl Net {
             firings: 2_000_000,
             seed: 0,
             threads: None,
-            level: 0.95,
+            level: crate::estimate::LEVEL,
             fold: true,
             targets: Vec::new(),
             most_firings: MOST_LONG_FIRINGS,
@@ -262,7 +262,7 @@ impl<'a> SteadySimulation<'a> {
         self
     }
 
-    /// Sets the confidence level of all intervals, in (0, 1). Default 0.95.
+    /// Sets the confidence level of all intervals, in (0, 1). Default [`LEVEL`](crate::estimate::LEVEL).
     pub fn level(mut self, level: f64) -> Self {
         self.level = level;
         self

@@ -94,7 +94,7 @@ impl Net {
             net: self,
             question: Question::default(),
             ensemble: Ensemble::default(),
-            level: 0.95,
+            level: crate::estimate::LEVEL,
             fold: true,
             watch: &Unwatched,
         }
@@ -326,7 +326,7 @@ impl<'a> Simulation<'a> {
         self
     }
 
-    /// Sets the confidence level of all intervals, in (0, 1). Default 0.95.
+    /// Sets the confidence level of all intervals, in (0, 1). Default [`LEVEL`](crate::estimate::LEVEL).
     pub fn level(mut self, level: f64) -> Self {
         self.level = level;
         if let Some(rule) = &mut self.ensemble.stop {

@@ -64,6 +64,36 @@ impl Plan {
         same.map(|(key, _)| key).filter(|key| !is_measured(key) && has_effect(key)).collect()
     }
 
+    /// Returns a value of the profile by its key in [`MEASURED`], and the plan with `factor` times that value; a number of tasks or of records
+    /// stays a whole number of at least 1. None for another key.
+    pub fn with_scaled_value(&self, key: &str, factor: f64) -> Option<(f64, Self)> {
+        let value = MEASURED.into_iter().zip(self.profile.values()).find(|(one, _)| *one == key)?.1;
+        let mut plan = self.clone();
+        let profile = &mut plan.profile;
+        // rounded to a whole number that is not negative
+        let whole = (factor * value).round().max(1.0) as u64;
+        let place = match key {
+            "input_mb" => &mut profile.input_mb,
+            "map_data_mb" => &mut profile.map_data_mb,
+            "map_output_mb" => &mut profile.map_output_mb,
+            "reduce_output_mb" => &mut profile.reduce_output_mb,
+            "load_s" => &mut profile.load_s,
+            "map_cpu_s" => &mut profile.map_cpu_s,
+            "map_gpu_s" => &mut profile.map_gpu_s,
+            "reduce_cpu_s" => &mut profile.reduce_cpu_s,
+            "maps" => {
+                profile.maps = whole;
+                return Some((value, plan));
+            }
+            _ => {
+                profile.spilled_records = whole;
+                return Some((value, plan));
+            }
+        };
+        *place = factor * value;
+        Some((value, plan))
+    }
+
     /// Returns true if the paper's assumption remains that some phases are exponential.
     pub fn assumes_spread(&self) -> bool {
         let is_measured = self.profile.measured.iter().any(|measured| measured == DISTRIBUTION);
@@ -80,5 +110,23 @@ impl Plan {
         let all = [load, read, to_gpu, gpu, to_host, spill, shuffle, merge, reduce].into_iter().chain(map.as_mut());
         all.filter(|law| **law == PhaseLaw::Exponential).for_each(|law| *law = PhaseLaw::Deterministic);
         plan
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_measured_value_can_be_scaled() {
+        let plan = Plan::default();
+        for (i, key) in MEASURED.into_iter().enumerate() {
+            let (value, doubled) = plan.with_scaled_value(key, 2.0).unwrap();
+            let mut expected = plan.profile.values();
+            assert_eq!(value.to_bits(), expected[i].to_bits(), "{key}");
+            expected[i] *= 2.0;
+            assert_eq!(doubled.profile.values(), expected, "{key}");
+        }
+        assert!(plan.with_scaled_value("workers", 2.0).is_none());
     }
 }

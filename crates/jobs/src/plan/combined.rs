@@ -69,7 +69,7 @@ pub const REFUSALS: [Refusal; 10] = [
     },
     Refusal {
         what: SHARED,
-        with: "a net (`net spn-gc`, `--export`, `--method exact`, `estimate --backend`)",
+        with: "a net (`net spn-gc`, `--save-net`, `--method exact`, `estimate --backend`)",
         why: "the tasks of a net cannot slow each other down",
         asked: NET,
         applies: |plan| of_phases(plan, Plan::shares_workers),
@@ -109,7 +109,7 @@ pub const REFUSALS: [Refusal; 10] = [
     },
     Refusal {
         what: "`gpus_per_executor`",
-        with: "a net (`net spn-gc`, `--export`, `estimate --backend`)",
+        with: "a net (`net spn-gc`, `--save-net`, `estimate --backend`)",
         why: "the net of stages has no executors whose tasks share a GPU",
         asked: NET,
         applies: |plan| matches!(plan, JobPlan::Stages(_)) && waits_for_gpus(plan),

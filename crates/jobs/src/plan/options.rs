@@ -46,6 +46,8 @@ pub enum PlanOption {
     Partitions(u64),
     /// Deadline of the job \[s\].
     Deadline(f64),
+    /// Deadline by the clock \[s of a day in UTC\]: only a run in progress has a start from which it counts.
+    DeadlineAt(f64),
     /// Tasks that slow nodes lengthen.
     Stragglers(mapreduce::Stragglers),
     /// Speculative copies.
@@ -82,7 +84,7 @@ impl PlanOption {
             Self::ConcurrentGpuTasks(_) => "--concurrent-gpu-tasks",
             Self::Hosts(_) => "--hosts",
             Self::Partitions(_) => "--partitions",
-            Self::Deadline(_) => "--deadline",
+            Self::Deadline(_) | Self::DeadlineAt(_) => "--deadline",
             Self::Stragglers(_) => "--stragglers",
             Self::Speculation(_) => "--speculation",
         }
@@ -102,6 +104,10 @@ impl PlanOption {
     fn apply(&self, plan: &mut JobPlan) -> Result<(), PlanProblem> {
         let subject = format!("a plan of {}", plan.described_by());
         let without = |hint: &str| self.without_meaning(&subject, hint);
+        if let Self::DeadlineAt(_) = self {
+            let message = format!("is a clock time, and {subject} has no start");
+            return Err(self.problem(message, "count from the start of the job: `--deadline 90m`"));
+        }
         match plan {
             JobPlan::MapReduce(plan) => self.apply_to_phases(plan, without),
             JobPlan::Stages(plan) => self.apply_to_stages(plan, without),
@@ -171,6 +177,7 @@ impl PlanOption {
             Self::GpusOfExecutor(_) | Self::ConcurrentGpuTasks(_) => return Err(without("use `--gpus-per-worker`")),
             Self::Hosts(_) => return Err(without("its workers are its hosts; use `--workers`")),
             Self::Partitions(_) => return Err(without("use `--reduces`")),
+            Self::DeadlineAt(_) => {}
         }
         Ok(())
     }
@@ -273,6 +280,7 @@ impl PlanOption {
             Self::MapSlots(_) | Self::ReduceSlots(_) => return Err(without("use `--cores`")),
             Self::Gpus(_) | Self::GpuPermits(_) => return Err(without("use `--gpus-per-executor`")),
             Self::Slots(_) => return Err(without("its tasks always wait for slots; use `--executors` and `--cores`")),
+            Self::DeadlineAt(_) => {}
         }
         Ok(())
     }

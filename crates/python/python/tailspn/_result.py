@@ -173,12 +173,16 @@ class Blocks(NamedTuple):
 
     answer: str
     """The answer, in a sentence or two."""
+    reproduced: bool | None
+    """True if the model reproduces the runs that it was made from, False if not; None without such a check."""
     own_run: str
     """The verdict on the model: the runs that it was made from are reproduced, or not."""
     where: str
     """Where the time goes."""
     changes: list[str]
     """Changes of the job that would change the answer, one each."""
+    refused: str
+    """Questions without an answer, with the reason."""
     assumed: str
     """Assumptions in place of measurements."""
     next: list[str]

@@ -78,7 +78,7 @@ class Times(ABC):
         """Return the standard deviation [s]."""
         return float(np.sqrt(self.var()))
 
-    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+    def interval(self, confidence: float = 0.9) -> tuple[float, float]:
         """Return the central interval [s] that contains a time with probability ``confidence``."""
         if not 0 <= confidence <= 1:
             raise ValueError(f"confidence is {confidence}; it must be between 0 and 1")

@@ -52,7 +52,8 @@ pub use number::Number;
 pub use paragraph::{Paragraph, Piece, Topic};
 pub use rows::Rows;
 pub use screen::{Blocks, NextCommand, Screen, ScreenChange, ScreenShares, ScreenVerdict, Typed};
-pub(crate) use screen::{data_size, decimals, human_time, percent_text, short_name};
+pub(crate) use screen::{data_size, decimals};
+pub use screen::{human_time, percent_text, short_name};
 pub(crate) use table::CHOSEN;
 pub use table::{Bar, Cell, Column, Form, Show, Table};
 
@@ -247,9 +248,11 @@ impl<'a> Document<'a> {
         });
         Blocks {
             answer: about(Topic::Answer),
+            reproduced: None,
             own_run: about(Topic::OwnRun),
             parts: about(Topic::Where),
             changes: changes.unwrap_or_default(),
+            refused: String::new(),
             assumed: about(Topic::Assumed),
             next: self.next.clone(),
         }

@@ -2,6 +2,8 @@
 //!
 //! Precision follows the error: a predicted time has two digits, a measured one three, and times that are compared have the same number of decimals.
 
+use serde::Serialize;
+
 use crate::document::table::Table;
 use crate::report::number::time_words;
 
@@ -14,8 +16,8 @@ pub struct Screen {
     pub own_run: Option<ScreenVerdict>,
     /// Where the time goes.
     pub parts: ScreenShares,
-    /// The table that answers a question about several things.
-    pub table: Option<Table>,
+    /// The tables that answer a question about several things.
+    pub tables: Vec<Table>,
     /// Changes of the answer, the best first.
     pub changes: Vec<ScreenChange>,
     /// Settings to copy; empty without any.
@@ -80,21 +82,42 @@ pub struct Typed {
 }
 
 /// The parts of an answer, in the order in which people read: the same six for every question. A part that an answer does not have is
-/// empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// empty. JSON has the answer as `answer.text`, and the others as `blocks`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Blocks {
     /// The answer, in a sentence or two.
+    #[serde(skip)]
     pub answer: String,
+    /// True if the model reproduces the runs that it was made from, false if not; null without such a check.
+    pub reproduced: Option<bool>,
     /// The verdict on the model: the runs that it was made from are reproduced, or not.
     pub own_run: String,
     /// Where the time goes.
+    #[serde(rename = "where")]
     pub parts: String,
     /// Changes of the job that would change the answer, one each.
     pub changes: Vec<String>,
+    /// Questions without an answer, with the reason.
+    pub refused: String,
     /// Assumptions in place of measurements.
     pub assumed: String,
     /// Commands that answer the next questions.
     pub next: Vec<String>,
+}
+
+impl ScreenVerdict {
+    /// The label of a model that reproduces its runs.
+    pub(crate) const REPRODUCED: &'static str = "Reproduced";
+    /// The label of a model that does not.
+    pub(crate) const MISFIT: &'static str = "NOT reproduced";
+    /// The label of a model without runs of its own.
+    pub(crate) const UNCHECKED: &'static str = "Not checked";
+
+    /// Returns whether the model reproduces its runs; none if it has none.
+    fn is_reproduced(&self) -> Option<bool> {
+        (self.label != Self::UNCHECKED).then_some(self.label == Self::REPRODUCED)
+    }
 }
 
 impl Typed {
@@ -113,8 +136,9 @@ impl Typed {
             Some(&"whatif") => !["--price", "--probability"].contains(&option),
             _ => option == "--app",
         };
-        // of a list, one value is left to the reader
-        let is_list = |value: &str| value.contains(',') || value.contains("..");
+        // of a list, one value is left to the reader; a study is about all
+        let is_study = words.get(1) == Some(&"study");
+        let is_list = |value: &str| !is_study && (value.contains(',') || value.contains(".."));
         let kept = self.options.iter().filter(|(option, value)| {
             takes(option) && !words.contains(&option.as_str()) && !value.as_deref().is_some_and(is_list)
         });
@@ -165,9 +189,11 @@ impl Screen {
         let change = |change: &ScreenChange| format!("{}: {}, saves {}", change.what, change.time, change.saves);
         Blocks {
             answer: self.answer.clone(),
+            reproduced: self.own_run.as_ref().and_then(ScreenVerdict::is_reproduced),
             own_run: own_run.collect(),
             parts: self.parts.rows.iter().map(part).collect::<Vec<_>>().join(", "),
             changes: self.changes.iter().map(change).collect(),
+            refused: self.refused.clone(),
             assumed: self.assumed.join("; "),
             next: self.next_about(typed).into_iter().map(|next| next.command).collect(),
         }
@@ -184,7 +210,7 @@ pub(crate) fn decimals(value: f64, digits: u32) -> usize {
 }
 
 /// Returns a time in the unit that a person would use, with this many significant digits below two minutes.
-pub(crate) fn human_time(seconds: f64, digits: u32) -> String {
+pub fn human_time(seconds: f64, digits: u32) -> String {
     const LONG: f64 = 120.0;
     if seconds < LONG { format!("{seconds:.*} s", decimals(seconds, digits)) } else { time_words(seconds) }
 }
@@ -201,7 +227,7 @@ pub(crate) fn data_size(mb: f64) -> String {
 }
 
 /// Returns a probability in whole percent; `< 1%` and `> 99%` at the ends.
-pub(crate) fn percent_text(probability: f64) -> String {
+pub fn percent_text(probability: f64) -> String {
     match 100.0 * probability {
         percent if percent < 1.0 => "less than 1%".to_owned(),
         percent if percent > 99.0 => "more than 99%".to_owned(),
@@ -210,7 +236,7 @@ pub(crate) fn percent_text(probability: f64) -> String {
 }
 
 /// Returns the name of a stage, with the last part of a path: `0 reduceByKey app.py:28`.
-pub(crate) fn short_name(name: &str) -> String {
+pub fn short_name(name: &str) -> String {
     const LONGEST: usize = 40;
     let (action, place) = name.split_once(" at ").unwrap_or((name, ""));
     let place = place.rsplit('/').next().unwrap_or("");

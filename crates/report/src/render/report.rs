@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::document::Document;
+use crate::document::{Blocks, Document, Typed};
 use crate::render::csv::{CsvText, csv};
 use crate::render::html::{Part, html};
 use crate::render::look::Look;
@@ -74,6 +74,8 @@ pub(crate) struct Versioned<'a, R: Serialize> {
     /// The answer; none if the report has a key `answer` of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<Words>,
+    /// The other blocks of the screen.
+    blocks: Blocks,
     #[serde(flatten)]
     report: &'a R,
 }
@@ -86,10 +88,12 @@ pub(crate) struct Words {
 }
 
 impl<'a, R: Report> Versioned<'a, R> {
-    /// Returns a report with the answer in words.
-    pub(crate) fn new(report: &'a R) -> Self {
-        let answer = (!R::HAS_ANSWER).then(|| Words { text: report.document().six_blocks().answer });
-        Self { format_version: FORMAT_VERSION, kind: R::KIND, answer, report }
+    /// Returns a report with the answer in words, and commands about what was typed.
+    pub(crate) fn new(report: &'a R, typed: &Typed) -> Self {
+        let mut blocks = Document { typed: typed.clone(), ..report.document() }.six_blocks();
+        let text = std::mem::take(&mut blocks.answer);
+        let answer = (!R::HAS_ANSWER).then_some(Words { text });
+        Self { format_version: FORMAT_VERSION, kind: R::KIND, answer, blocks, report }
     }
 }
 
@@ -99,7 +103,7 @@ impl<'a, R: Report> Versioned<'a, R> {
 ///
 /// [`JsonError`], which no report of this crate causes.
 pub fn json<R: Report>(report: &R) -> Result<String, JsonError> {
-    pretty(&Versioned::new(report))
+    pretty(&Versioned::new(report, &Typed::default()))
 }
 
 /// Returns the JSON text of a report on one line, for sequences of results.
@@ -108,7 +112,7 @@ pub fn json<R: Report>(report: &R) -> Result<String, JsonError> {
 ///
 /// [`JsonError`], which no report of this crate causes.
 pub(crate) fn json_line<R: Report>(report: &R) -> Result<String, JsonError> {
-    line(&Versioned::new(report))
+    line(&Versioned::new(report, &Typed::default()))
 }
 
 #[cfg(test)]

@@ -14,7 +14,9 @@ pub(super) fn screen_text(screen: &Screen, typed: &Typed, look: &Look) -> String
     let mut parts = vec![wrapped(&screen.answer, look, "")];
     parts.extend(screen.own_run.as_ref().map(|verdict| verdict_text(verdict, look)));
     parts.push(shares_text(&screen.parts, look));
-    parts.extend(screen.table.as_ref().and_then(|table| table_text(table, look)));
+    parts.extend(
+        screen.tables.iter().filter(|table| !table.rows.is_empty()).filter_map(|table| table_text(table, look)),
+    );
     parts.push(changes_text(&screen.changes, look));
     let one = |text: &'_ String| Some(text.clone()).filter(|text| !text.is_empty());
     let labelled = block("To try", one(&screen.to_try).as_deref(), look)
@@ -103,6 +105,10 @@ fn next_text(screen: &Screen, typed: &Typed, look: &Look) -> String {
         return String::new();
     }
     // what a long command gives stands on a line of its own
+    let next: Vec<NextCommand> = next
+        .into_iter()
+        .map(|next| NextCommand { command: continued(&next.command, look.columns()), ..next })
+        .collect();
     let fits = |next: &&NextCommand| next.command.width() + next.gives.width() + 5 <= look.columns();
     let width = next.iter().filter(fits).map(|next| next.command.width()).max().unwrap_or(0);
     let mut text = look.heading("Next");
@@ -118,10 +124,42 @@ fn next_text(screen: &Screen, typed: &Typed, look: &Look) -> String {
     text
 }
 
+/// Breaks a command that is too long for a line before its options, as a shell takes it.
+fn continued(command: &str, columns: usize) -> String {
+    const INDENT: usize = 6;
+    // the mark at the end of a line, and the space before it
+    const MARK: usize = 2;
+    if command.width() + 2 <= columns {
+        return command.to_owned();
+    }
+    let (mut text, mut used) = (String::new(), 2);
+    for (i, part) in command.split(" --").enumerate() {
+        let part = if i == 0 { part.to_owned() } else { format!("--{part}") };
+        if i > 0 && used + 1 + part.width() + MARK > columns {
+            text += &format!(" \\\n{}", " ".repeat(INDENT));
+            used = INDENT;
+        } else if i > 0 {
+            text.push(' ');
+            used += 1;
+        }
+        text += &part;
+        used += part.width();
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::document::NextCommand;
+
+    #[test]
+    fn long_commands_are_continued_before_an_option() {
+        assert_eq!(continued("tailspn why a", 80), "tailspn why a");
+        let long = "tailspn estimate a/long/name --input-size 3x --deadline 85s";
+        assert_eq!(continued(long, 40), "tailspn estimate a/long/name \\\n      --input-size 3x --deadline 85s");
+        assert_eq!(continued(long, 48).replace(" \\\n     ", ""), long);
+    }
 
     #[test]
     fn a_screen_has_its_blocks_in_order() {
@@ -145,7 +183,7 @@ mod tests {
                 time: "36 s".to_owned(),
                 saves: "14 s".to_owned(),
             }],
-            table: None,
+            tables: Vec::new(),
             to_try: String::new(),
             refused: String::new(),
             assumed: vec!["runs differ by 15%".to_owned(), "hosts are alike".to_owned()],

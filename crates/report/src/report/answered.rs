@@ -4,7 +4,7 @@ use crate::StudyError;
 use crate::answer::AnswerError;
 use crate::ask::net::NetAnswer;
 use crate::ask::{EstimateTable, EstimatedJob, EstimatedWork};
-use crate::document::Document;
+use crate::document::{Document, Typed};
 use crate::job_time::{DeadlineSection, FittedModel, OwnRun};
 use crate::net::Net;
 use crate::optimize::Cheapest;
@@ -37,6 +37,8 @@ pub struct Answer {
     pub times_s: Option<Vec<f64>>,
     /// The plan that a fit has made, as text.
     pub plan: Option<String>,
+    /// The files and options of the question, which the next commands are about.
+    pub typed: Typed,
     /// The end of the work.
     pub end: End,
 }
@@ -62,6 +64,7 @@ impl Answer {
             notes: Vec::new(),
             times_s: None,
             plan: None,
+            typed: Typed::default(),
             end: End::Complete,
         }
     }
@@ -93,7 +96,7 @@ impl Answer {
 
     /// Returns the document of the result: text, page, tables and pictures.
     pub fn document(&self) -> Document<'_> {
-        self.result.document()
+        Document { typed: self.typed.clone(), ..self.result.document() }
     }
 
     /// Returns the warnings and the notes, one line each.

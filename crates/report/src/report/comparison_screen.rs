@@ -26,7 +26,7 @@ impl Runs<'_> {
         let names = names(&self.0.sides);
         Some(Screen {
             answer: self.difference(time, &names),
-            table: Some(self.parts_table(time, &names)),
+            tables: vec![self.parts_table(time, &names)],
             assumed: first_of(
                 time.assumed_sigma
                     .map(|sigma| format!("runs differ by {}%", plain(100.0 * sigma)))
@@ -85,13 +85,10 @@ impl Runs<'_> {
     }
 
     /// Returns the parts of the times, the largest difference first, and their sum.
-    fn parts_table(&self, time: &TimeDifference, [a, b]: &[String; 2]) -> Table {
-        let columns = [
-            Column::new(""),
-            Column::new(&**a).unit("s"),
-            Column::new(&**b).unit("s"),
-            Column::new("difference").unit("s"),
-        ];
+    fn parts_table(&self, time: &TimeDifference, names: &[String; 2]) -> Table {
+        let [a, b] = heads(names);
+        let columns =
+            [Column::new(""), Column::new(a).unit("s"), Column::new(b).unit("s"), Column::new("difference").unit("s")];
         let mut rows: Vec<(f64, [Cell; 4])> = Vec::new();
         let number = |at: String, value: f64| Cell::from(Number::new(at, value, "s").rounded(TENTH));
         for (i, stage) in self.0.stages.iter().enumerate() {
@@ -153,6 +150,21 @@ fn names(sides: &[ComparedSide; 2]) -> [String; 2] {
     }
 }
 
+/// Returns short names for the heads of columns: of long names, the ends, which differ.
+fn heads(names: &[String; 2]) -> [String; 2] {
+    const LONGEST: usize = 12;
+    if names.iter().all(|name| name.chars().count() <= LONGEST) {
+        return names.clone();
+    }
+    let [a, b] = names;
+    let same = a.chars().zip(b.chars()).take_while(|(x, y)| x == y).count();
+    names.clone().map(|name| {
+        let rest: Vec<char> = name.chars().skip(same).collect();
+        let from = rest.len().saturating_sub(LONGEST - 1);
+        ['…'].into_iter().chain(rest[from..].iter().copied()).collect()
+    })
+}
+
 fn stage_name(row: &StageDifference) -> String {
     row.a.as_ref().or(row.b.as_ref()).map_or_else(String::new, |side| format!("{} {}", side.number, side.name))
 }
@@ -182,5 +194,18 @@ fn chance(time: &TimeDifference) -> String {
         (_, Verdict::BeyondChance) => "The difference is more than chance.".to_owned(),
         (_, Verdict::WithinChance) => "The difference may be chance.".to_owned(),
         (_, Verdict::Unknown) => "Whether it is chance is not known.".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_of_long_names_are_their_ends() {
+        let heads = |a: &str, b: &str| heads(&[a.to_owned(), b.to_owned()]);
+        assert_eq!(heads("baseline", "io_hog"), ["baseline", "io_hog"]);
+        assert_eq!(heads("app-20261120092302-0002", "app-20261120092734-0005"), ["…302-0002", "…734-0005"]);
+        assert_eq!(heads("app-20261120092302", "x"), ["…61120092302", "…x"]);
     }
 }

@@ -6,6 +6,7 @@ use crate::compare::ComparedRun;
 use crate::diagnose::causes::{Advice, ReplayedTime, RootCauses, StageSummary, WarmUp};
 use crate::diagnose::{Cause, Finding, InputFindings, InputKind, UsedInput};
 use crate::report::json::Word;
+use crate::report::number::counted;
 use crate::report::trace_rows::TraceReport;
 use crate::trace::JobTrace;
 
@@ -105,7 +106,9 @@ pub fn diagnosis_report(trace: Option<&JobTrace>, said: InputFindings, mut cause
     let stages: Vec<DiagnosedStageRow> = causes.stages.iter().map(stage_row).collect();
     missing.extend(missing_features(&stages));
     if causes.too_small > 0 {
-        missing.push(format!("{} stages have fewer than 3 successful tasks, too few to compare", causes.too_small));
+        let have = if causes.too_small == 1 { "has" } else { "have" };
+        let stages = counted(causes.too_small as u128, "stage");
+        missing.push(format!("{stages} {have} fewer than 3 successful tasks, too few to compare"));
     }
     missing.extend(causes.cpu_share.map(|share| {
         format!(

@@ -69,7 +69,7 @@ fn screen(found: &EstimateTable) -> Screen {
     Screen {
         answer: answer.join(" "),
         own_run: Some(verdict(&found.own_run, "model")),
-        table: Some(Table { title: String::new(), ..configurations(found) }),
+        tables: vec![Table { title: String::new(), ..configurations(found) }],
         assumed: first_of(found.notes.iter().filter(is_no_spread).cloned()),
         next: vec![
             NextCommand::new("tailspn estimate FILE", "one run: where the time goes, what would change it"),

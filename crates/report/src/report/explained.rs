@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::{Cell, Column, Number, Piece, Show, Table};
 use crate::estimate::Measured;
-use crate::job_time::{Change, Explained, SlotUse, StagePart, WAITS};
+use crate::job_time::{AssumedEffect, Change, Explained, SlotUse, StagePart, WAITS};
 use crate::report::json::Word;
 use crate::report::summary::float_mean;
 use crate::sim::GroupShare;
@@ -73,10 +73,40 @@ pub struct PlanChange {
 pub struct AssumedSection {
     /// Values of the profile that are those of the built-in example.
     pub values: Vec<String>,
+    /// Effect of each assumed value on the time, the largest first; empty if all values are those of the example.
+    #[serde(default)]
+    pub effects: Vec<AssumedEffectRow>,
     /// True if phases are exponential because the plan does not state their distributions.
     pub exponential: bool,
     /// The mean job time without that spread \[s\]; none if it is not known.
     pub without_spread_s: Option<f64>,
+}
+
+/// The job time with another value in place of an assumed one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AssumedEffectRow {
+    /// Key of the plan.
+    pub key: String,
+    /// The assumed value.
+    pub used: f64,
+    /// Mean time with half the value, relative to the time with the value.
+    pub half: f64,
+    /// Mean time with double the value, relative to the time with the value.
+    pub double: f64,
+}
+
+impl AssumedEffectRow {
+    /// Returns the larger of the two changes of the time, relative to it.
+    pub(super) fn swing(&self) -> f64 {
+        (self.half - 1.0).abs().max((self.double - 1.0).abs())
+    }
+}
+
+impl From<&AssumedEffect> for AssumedEffectRow {
+    fn from(AssumedEffect { key, used, factors: [half, double] }: &AssumedEffect) -> Self {
+        Self { key: format!("profile.{key}"), used: *used, half: *half, double: *double }
+    }
 }
 
 impl From<SlotUse> for SlotRow {
@@ -119,6 +149,7 @@ pub(super) fn explained(found: Explained, means_s: &[f64], level: f64) -> Explai
         changes: found.changes.into_iter().map(PlanChange::from).collect(),
         assumed: AssumedSection {
             values: found.assumed.values.iter().map(|key| format!("profile.{key}")).collect(),
+            effects: found.assumed.effects.iter().map(AssumedEffectRow::from).collect(),
             exponential: found.assumed.exponential,
             without_spread_s: found.assumed.without_spread_s,
         },

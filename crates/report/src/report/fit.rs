@@ -117,7 +117,9 @@ impl Report for FitReport {
             question: "Values of the job from the logs, with intervals.".to_owned(),
             answer: self.answer(),
             plan: self.plan.to_toml().unwrap_or_default(),
-            next: ["tailspn tool fit LOG... -o PLAN.toml", "tailspn estimate PLAN.toml"].map(str::to_owned).to_vec(),
+            next: ["tailspn tool fit LOG... --save-plan PLAN.toml", "tailspn estimate PLAN.toml"]
+                .map(str::to_owned)
+                .to_vec(),
             provenance: self.runs.iter().zip(1..).map(log).collect(),
             ..Document::default()
         };

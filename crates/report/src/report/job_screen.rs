@@ -3,10 +3,13 @@
 use crate::document::parts::{TimeFound, partial, rows_table};
 use crate::document::{NextCommand, Screen, ScreenShares, ScreenVerdict, human_time, percent_text};
 use crate::mapreduce::MEASURED;
-use crate::report::explained::{AssumedSection, TimePart};
+use crate::report::explained::{AssumedEffectRow, AssumedSection, TimePart};
 use crate::report::job::{JobReport, PhaseRow};
 use crate::report::number::{counted, plain, time_words};
 use crate::report::screens::{REFUSED, changes, first_of, misfit, part, shares, verdict};
+
+/// Least change of the time by half or double an assumed value that is worth a word.
+const LEAST_EFFECT: f64 = 0.02;
 
 impl JobReport {
     /// Returns the answer on one screen; `best` is the time by the best method.
@@ -36,18 +39,24 @@ impl JobReport {
             rows_table("Cost of stragglers and copies, per run", self.level, "/attempts", "attempts", &self.attempts)
         });
         Screen {
-            answer: [Some(time), self.in_time(), self.late(), partial(self.partial, self.replications)]
-                .into_iter()
-                .flatten()
-                .filter(|sentence| !sentence.is_empty())
-                .collect::<Vec<_>>()
-                .join(" "),
+            answer: [
+                Some(time),
+                self.assumed.decides(headline_s),
+                self.in_time(),
+                self.late(),
+                partial(self.partial, self.replications),
+            ]
+            .into_iter()
+            .flatten()
+            .filter(|sentence| !sentence.is_empty())
+            .collect::<Vec<_>>()
+            .join(" "),
             own_run: Some(self.verdict()),
             parts: if is_refused { ScreenShares::default() } else { self.where_it_goes() },
-            table: attempts.filter(|_| !is_refused),
+            tables: attempts.filter(|_| !is_refused).into_iter().collect(),
             changes: changes(&self.changes, headline_s),
             refused: if is_refused { REFUSED.to_owned() } else { String::new() },
-            assumed: first_of(spread.into_iter().chain(self.assumed.lines())),
+            assumed: first_of(spread.into_iter().chain(self.assumed.lines(headline_s))),
             next: self.next(is_refused),
             ..Screen::default()
         }
@@ -136,11 +145,43 @@ fn typical(time: &TimeFound, conditions: &str) -> String {
 }
 
 impl AssumedSection {
+    /// Returns how many values are assumed, and which of them decides most.
+    fn decides(&self, headline_s: f64) -> Option<String> {
+        let most = self.effects.first().filter(|row| self.values.len() > 1 && row.swing() >= LEAST_EFFECT)?;
+        let (which, factor) = if (most.half - 1.0).abs() > (most.double - 1.0).abs() {
+            ("half", most.half)
+        } else {
+            ("twice", most.double)
+        };
+        let time = human_time(factor * headline_s, 2);
+        let all = self.values.len();
+        Some(format!("{all} values are assumed; {} decides most: with {which} as much, it is {time}.", most.key))
+    }
+
     /// Returns what is assumed in place of values that the plan does not state.
-    fn lines(&self) -> Vec<String> {
+    fn lines(&self, headline_s: f64) -> Vec<String> {
+        /// Effects that are listed.
+        const MOST: usize = 3;
         let mut lines = Vec::new();
+        let counts = |row: &&AssumedEffectRow| row.swing() >= LEAST_EFFECT;
+        let listed: Vec<&AssumedEffectRow> = self.effects.iter().filter(counts).take(MOST).collect();
+        for row in &listed {
+            let [half, double] = [row.half, row.double].map(|factor| human_time(factor * headline_s, 2));
+            lines.push(format!("{} = {}, of the example: half {half}, double {double}", row.key, plain(row.used)));
+        }
         match self.values.len() {
             0 => {}
+            _ if !listed.is_empty() => {
+                let others: Vec<&str> = self
+                    .values
+                    .iter()
+                    .filter(|key| listed.iter().all(|row| row.key != **key))
+                    .map(String::as_str)
+                    .collect();
+                if !others.is_empty() {
+                    lines.push(format!("less decisive values of the example: {}", others.join(", ")));
+                }
+            }
             all if all == MEASURED.len() => lines.push("the measured values of the built-in example".to_owned()),
             _ => lines.push(format!("the values of the built-in example for {}", self.values.join(", "))),
         }

@@ -38,13 +38,13 @@ impl RemainingReport {
                         "with a run that has ended: a narrower interval",
                     ),
                 );
-                ScreenVerdict { label: "Not checked", lines: vec!["no earlier run is given".to_owned()] }
+                ScreenVerdict { label: ScreenVerdict::UNCHECKED, lines: vec!["no earlier run is given".to_owned()] }
             }
         };
         Screen {
             answer: self.left(),
             own_run: Some(own_run),
-            table: Some(self.stages_left()),
+            tables: vec![self.stages_left()],
             assumed: first_of(self.notes.iter().cloned()),
             next,
             ..Screen::default()
@@ -69,7 +69,10 @@ impl RemainingReport {
             let (within, chance) = (time_words(row.by_s), percent_text(row.probability.value));
             let passed = self.elapsed_s.is_some_and(|elapsed_s| elapsed_s >= row.by_s);
             let passed = if passed { ", which has passed" } else { "" };
-            answer += &format!(" It meets the deadline of {within} with {chance} probability{passed}.");
+            let clock =
+                self.now_unix_s.zip(self.elapsed_s).map(|(now_s, elapsed_s)| utc_text(now_s - elapsed_s + row.by_s));
+            let clock = clock.map_or_else(String::new, |clock| format!(" ({clock})"));
+            answer += &format!(" It meets the deadline of {within}{clock} with {chance} probability{passed}.");
         }
         let [finished, tasks] = [|row: &RemainingStageRow| row.finished, |row: &RemainingStageRow| row.tasks]
             .map(|value| self.stages.iter().map(|row| u64::from(value(row))).sum::<u64>());

@@ -88,6 +88,7 @@ mod net_report;
 mod next_run;
 pub(crate) mod number;
 mod optimize;
+mod optimize_screen;
 mod own_run;
 pub(crate) mod picture;
 #[cfg(feature = "plots")]
@@ -113,6 +114,7 @@ mod sensitivity_plot;
 mod simulated;
 mod simulation_document;
 mod solve_document;
+mod solve_screen;
 mod stages;
 mod stages_screen;
 mod steady;
@@ -159,7 +161,7 @@ pub use crate::ask::net::{
 };
 pub use crate::document::{
     Block, Blocks, Cell, Column, Document, Figure, Form, Headline, NextCommand, Number, Paragraph, Piece, Report,
-    Screen, ScreenChange, ScreenShares, ScreenVerdict, Show, Table, Topic, Typed,
+    Screen, ScreenChange, ScreenShares, ScreenVerdict, Show, Table, Topic, Typed, human_time, percent_text, short_name,
 };
 pub use crate::estimate::{Doubt, Measured};
 pub use crate::job_time::{DeadlineSection, LateSection};
@@ -178,7 +180,7 @@ pub use diagnosis::{DiagnosedStageRow, DiagnosisReport, RunPart, cause_text, dia
 pub use diagnosis_svg::diagnosis_svg;
 pub use distribution::{Bar, Distribution, Histogram, QuantileRow};
 pub use drawing::{Picture, PlotError, Width};
-pub use explained::{AssumedSection, CriticalShare, PlanChange, SlotRow, TimePart};
+pub use explained::{AssumedEffectRow, AssumedSection, CriticalShare, PlanChange, SlotRow, TimePart};
 pub use fit::{FitReport, FitStageRow, fit_report};
 pub use fit_job::{FitJobReport, FitJobRun, FitValueRow, fit_job_report, fit_jobs_report};
 pub use graph_dot::graph_dot;
@@ -199,7 +201,7 @@ pub use png::{PngError, png};
 pub use rare::{LevelRow, RareReport};
 #[cfg(feature = "schema")]
 pub use read::RESULT_SCHEMAS;
-pub use read::{AnyReport, KINDS, PageResult, ReadError, page, read_json};
+pub use read::{AboutTyped, AnyReport, KINDS, PageResult, ReadError, page, read_json};
 pub use remaining::{DoneByRow, RemainingBasis, RemainingReport, RemainingStageRow, remaining_report};
 #[cfg(feature = "schema")]
 pub use schema::{LINE_SCHEMAS, NamedSchema, PLAN_SCHEMAS};

@@ -9,6 +9,7 @@ use crate::document::{Document, Number, Piece, Report, Table};
 use crate::optimize::{Cheapest, Conclusion, Judged, OptimizeOutcome, OptimizePlan, Search, SizingOutcome, Verdict};
 use crate::render::sentence;
 use crate::report::number::{count, counted, plain};
+use crate::report::optimize_screen::screen;
 use crate::report::own_run::with_own_run;
 #[cfg(feature = "plots")]
 use crate::report::scatter::{Form, Mark, Scatter};
@@ -56,6 +57,7 @@ impl Report for Cheapest {
             remarks: remarks(self),
             plan: self.plan.clone(),
             provenance: provenance(self),
+            screen: Some(screen(self, sentence(&answer(self)), remarks(self))),
             ..Document::default()
         };
         #[cfg(feature = "plots")]

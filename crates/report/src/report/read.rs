@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::ask::EstimateTable;
 use crate::ask::net::{ExplorationReport, NetSummary, QueryReport, SolveReport};
 use crate::compare::ComparisonReport;
-use crate::document::{Document, Report};
+use crate::document::{Document, Report, Typed};
 use crate::optimize::Cheapest;
 use crate::render::Versioned;
 use crate::render::{Part, html};
@@ -19,7 +19,7 @@ use crate::report::drawing::PlotError;
 use crate::report::fit::FitReport;
 use crate::report::fit_job::FitJobReport;
 use crate::report::job::JobReport;
-use crate::report::json::{FORMAT_VERSION, JsonError};
+use crate::report::json::{FORMAT_VERSION, JsonError, pretty};
 use crate::report::long_tail::ProgressModelReport;
 use crate::report::rare::RareReport;
 use crate::report::remaining::RemainingReport;
@@ -72,11 +72,10 @@ macro_rules! kinds {
             }
         })*
 
-        impl Serialize for AnyReport {
-            /// Writes the same keys as [`json`](Self::json).
+        impl Serialize for AboutTyped<'_> {
             fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-                match self {
-                    $(Self::$name(report) => Versioned::new(&**report).serialize(to),)*
+                match self.result {
+                    $(AnyReport::$name(report) => Versioned::new(&**report, self.typed).serialize(to),)*
                 }
             }
         }
@@ -102,9 +101,16 @@ macro_rules! kinds {
             ///
             /// [`JsonError`], which no report of this crate causes.
             pub fn json(&self) -> Result<String, JsonError> {
-                match self {
-                    $(Self::$name(report) => report.json(),)*
-                }
+                self.json_about(&Typed::default())
+            }
+
+            /// Returns the JSON with commands about what was typed.
+            ///
+            /// # Errors
+            ///
+            /// [`JsonError`], which no report of this crate causes.
+            pub fn json_about(&self, typed: &Typed) -> Result<String, JsonError> {
+                pretty(&self.about(typed))
             }
         }
 
@@ -117,7 +123,26 @@ macro_rules! kinds {
     };
 }
 
+/// A result whose next commands are about what was typed; it is written as JSON.
+#[derive(Clone, Copy, Debug)]
+pub struct AboutTyped<'a> {
+    result: &'a AnyReport,
+    typed: &'a Typed,
+}
+
+impl Serialize for AnyReport {
+    /// Writes the same keys as [`json`](Self::json).
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.about(&Typed::default()).serialize(to)
+    }
+}
+
 impl AnyReport {
+    /// Returns the result with commands about what was typed, to be written as JSON.
+    pub fn about<'a>(&'a self, typed: &'a Typed) -> AboutTyped<'a> {
+        AboutTyped { result: self, typed }
+    }
+
     /// Returns the net of a result about a net.
     pub fn net_mut(&mut self) -> Option<&mut NetSummary> {
         match self {

@@ -8,7 +8,7 @@ use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
 use crate::cluster;
-use crate::document::Report;
+use crate::document::{Blocks, Report};
 use crate::mapreduce;
 use crate::optimize::OptimizePlan;
 use crate::plan::JobPlan;
@@ -81,6 +81,11 @@ pub(in crate::report) fn result<R: Report + JsonSchema>() -> Schema {
         properties.insert("answer".to_owned(), answer);
         required.push("answer".into());
     }
+    let mut blocks = printed::<Blocks>(true);
+    blocks.remove("$schema");
+    blocks.remove("title");
+    properties.insert("blocks".to_owned(), blocks.to_value());
+    required.push("blocks".into());
     if let Some(Value::Object(own)) = schema.remove("properties") {
         properties.extend(own);
     }

@@ -25,10 +25,11 @@ pub(super) fn verdict(found: &OwnRun, replayed: &str) -> ScreenVerdict {
         format!("logged {}, {replayed} {} ({})", human_time(run.logged_s, 3), human_time(run.model_s, 3), off(run))
     };
     match (found.verdict, &found.runs[..]) {
-        (OwnRunVerdict::NotChecked, _) => {
-            ScreenVerdict { label: "Not checked", lines: vec!["the plan has no run to prove it on".to_owned()] }
-        }
-        (OwnRunVerdict::Reproduced, [run]) => ScreenVerdict { label: "Reproduced", lines: vec![one(run)] },
+        (OwnRunVerdict::NotChecked, _) => ScreenVerdict {
+            label: ScreenVerdict::UNCHECKED,
+            lines: vec!["the plan has no run to prove it on".to_owned()],
+        },
+        (OwnRunVerdict::Reproduced, [run]) => ScreenVerdict { label: ScreenVerdict::REPRODUCED, lines: vec![one(run)] },
         (OwnRunVerdict::Reproduced, runs) => {
             let mut runs: Vec<&ReproducedRun> = runs.iter().collect();
             runs.sort_by(|a, b| (a.model_s / a.logged_s).total_cmp(&(b.model_s / b.logged_s)));
@@ -36,14 +37,14 @@ pub(super) fn verdict(found: &OwnRun, replayed: &str) -> ScreenVerdict {
             let [least, most] = ends.unwrap_or_default();
             let runs = counted(runs.len() as u128, "run");
             ScreenVerdict {
-                label: "Reproduced",
+                label: ScreenVerdict::REPRODUCED,
                 lines: vec![format!("{runs} of the logs, {replayed} {least} to {most}")],
             }
         }
         (OwnRunVerdict::NotReproduced, _) => {
             let worst = found.worst().map(one).into_iter();
             let stages = found.stages.iter().take(MOST_LINES).map(missed);
-            ScreenVerdict { label: "NOT reproduced", lines: worst.chain(stages).collect() }
+            ScreenVerdict { label: ScreenVerdict::MISFIT, lines: worst.chain(stages).collect() }
         }
     }
 }
@@ -58,7 +59,10 @@ pub(super) fn replayed(logged_s: f64, replayed_s: f64, is_misfit: bool) -> Scree
         true => format!("logged {logged}, replayed within 0.1%"),
         false => format!("logged {logged}, replayed {time} ({})", percent(100.0 * off)),
     };
-    ScreenVerdict { label: if is_misfit { "NOT reproduced" } else { "Reproduced" }, lines: vec![line] }
+    ScreenVerdict {
+        label: if is_misfit { ScreenVerdict::MISFIT } else { ScreenVerdict::REPRODUCED },
+        lines: vec![line],
+    }
 }
 
 /// Returns how far a model is off, in percent or as a factor.

@@ -8,6 +8,7 @@ use crate::document::parts::{TimeFound, add_times, memory, not_folded_words};
 use crate::document::{Cell, Column, Document, Number, Piece, Report, Show, Table};
 use crate::report::number::{count, counted, plain, quantile_name};
 use crate::report::simulation_document::NetWords as _;
+use crate::report::solve_screen::screen;
 use crate::report::times::Times;
 use crate::report::verdict_tables::{Findings, MOST_ROWS, exchanged, listed, marking};
 
@@ -46,13 +47,8 @@ impl Report for SolveReport {
         }
         document.table(rewards(self));
         document.table(properties(self));
-        if let Some(steady) = &self.steady {
-            averages(&mut document, ["in the long run", ""], "/steady", &steady.averages);
-        }
-        for (i, section) in self.at.iter().enumerate() {
-            let [shown, key] = [plain(section.time_s), section.time_s.to_string()].map(|time| format!("at {time} s"));
-            averages(&mut document, [&shown, &format!(" {key}")], &format!("/at/{i}"), &section.averages);
-        }
+        let tables = all_averages(self);
+        tables.iter().for_each(|table| document.table(table.clone()));
         document.table(findings(self).verdicts());
         if let Some(dead) = &self.deadlocks {
             document.fact("deadlocks", Number::new("/deadlocks/count", dead.count, ""));
@@ -62,6 +58,7 @@ impl Report for SolveReport {
         document.table(findings(self).bounds());
         document.table(findings(self).liveness());
         document.table(self.steady.as_ref().map(states).unwrap_or_default());
+        document.screen = screen(self, tables, &findings(self).in_words(), &document.remarks);
         document
     }
 }
@@ -230,8 +227,18 @@ fn by_times(passage: &PassageSection) -> Table {
     Table::new("Probability of reaching the goal by a time", "", columns).rows(rows).level(0.95)
 }
 
-/// Adds means of expressions, tokens and throughputs; `when` for display, and after names in CSV.
-fn averages(document: &mut Document<'_>, when: [&str; 2], at: &str, section: &AverageSection) {
+/// Returns the averages in the long run and at times.
+fn all_averages(report: &SolveReport) -> Vec<Table> {
+    let steady = report.steady.iter().map(|steady| averages(["in the long run", ""], "/steady", &steady.averages));
+    let at = report.at.iter().enumerate().map(|(i, section)| {
+        let [shown, key] = [plain(section.time_s), section.time_s.to_string()].map(|time| format!("at {time} s"));
+        averages([&shown, &format!(" {key}")], &format!("/at/{i}"), &section.averages)
+    });
+    steady.chain(at).flatten().collect()
+}
+
+/// Returns means of expressions, tokens and throughputs; `when` for display, and after names in CSV.
+fn averages(when: [&str; 2], at: &str, section: &AverageSection) -> [Table; 3] {
     let table = |title: &str, name: &str, list: &str, key: &'static str, rows: &[NumberRow]| {
         let unit = if key == "measure" { Column::new("mean") } else { Column::new("mean").unit("1/s") };
         let row = |(i, row): (usize, &NumberRow)| {
@@ -241,9 +248,11 @@ fn averages(document: &mut Document<'_>, when: [&str; 2], at: &str, section: &Av
         let columns = [Column::new(name), unit.key(key)];
         Table::new(format!("{title} {}", when[0]), "", columns).rows(rows.iter().enumerate().map(row)).most(MOST_ROWS)
     };
-    document.table(table("Measures", "measure", "measures", "measure", &section.measures));
-    document.table(tokens(when, at, section));
-    document.table(table("Throughput", "transition", "throughputs", "throughput", &section.throughputs));
+    [
+        table("Measures", "measure", "measures", "measure", &section.measures),
+        tokens(when, at, section),
+        table("Throughput", "transition", "throughputs", "throughput", &section.throughputs),
+    ]
 }
 
 /// Returns mean tokens of each place and class, and the distribution of each place.

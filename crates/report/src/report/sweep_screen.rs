@@ -26,7 +26,7 @@ impl SweepReport {
         Some(Screen {
             answer: answer.join(" "),
             own_run: self.own_run.as_ref().map(|found| verdict(found, "model")),
-            table: Some(self.settings_table(base_s)),
+            tables: vec![self.settings_table(base_s)],
             assumed: first_of(self.notes.iter().filter(is_no_spread).cloned()),
             next: vec![
                 NextCommand::new("tailspn study FILE --method derivatives", "the effect of a small change of each"),

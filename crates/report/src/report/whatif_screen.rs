@@ -17,7 +17,7 @@ impl WhatIfReport {
         Screen {
             answer: [not_proved, Some(self.advised())].into_iter().flatten().collect::<Vec<_>>().join(" "),
             own_run: own_run.map(|found| verdict(found, "model")),
-            table: Some(self.policy_table(true)),
+            tables: vec![self.policy_table(true)],
             next: {
                 // a plan of tasks over time has no estimate
                 let estimate =
@@ -119,7 +119,7 @@ impl LogWhatIfReport {
         Screen {
             answer: format!("{part}{}", found.advised()),
             own_run: Some(self.replay_verdict(&self.own_run)),
-            table: Some(found.policy_table(false)),
+            tables: vec![found.policy_table(false)],
             to_try: self.to_try.clone().unwrap_or_default(),
             assumed: first_of(self.notes.iter().cloned()),
             next: vec![
@@ -134,7 +134,7 @@ impl LogWhatIfReport {
     fn replay_verdict(&self, own_run: &OwnRun) -> ScreenVerdict {
         match &own_run.runs[..] {
             [run] => replayed(run.logged_s, run.model_s, own_run.is_misfit()),
-            _ => ScreenVerdict { label: "Not checked", lines: vec!["the replay has no time".to_owned()] },
+            _ => ScreenVerdict { label: ScreenVerdict::UNCHECKED, lines: vec!["the replay has no time".to_owned()] },
         }
     }
 }

@@ -140,12 +140,12 @@ impl Report for WhyList {
             some => format!("; {} without a time", counted(some as u128, "run")),
         };
         let (label, line) = match missed.len() {
-            _ if all == 0 => ("Not checked", "no log tells how long its job took".to_owned()),
-            0 => ("Reproduced", format!("{all} of {all}, each replayed within 5%{without}")),
+            _ if all == 0 => (ScreenVerdict::UNCHECKED, "no log tells how long its job took".to_owned()),
+            0 => (ScreenVerdict::REPRODUCED, format!("{all} of {all}, each replayed within 5%{without}")),
             some => {
                 let more = if some > NAMED { format!(" and {} more", some - NAMED) } else { String::new() };
                 let names = missed[..some.min(NAMED)].join(", ");
-                ("NOT reproduced", format!("{some} of {all}: {names}{more}{without}"))
+                (ScreenVerdict::MISFIT, format!("{some} of {all}: {names}{more}{without}"))
             }
         };
         let mut document = Document {
@@ -156,7 +156,7 @@ impl Report for WhyList {
             screen: Some(Screen {
                 answer: self.answer(),
                 own_run: Some(ScreenVerdict { label, lines: vec![line] }),
-                table: Some(table("")),
+                tables: vec![table("")],
                 next: {
                     let longest = self.next.as_ref().map(|next| NextCommand::new(next, "the longest run"));
                     longest.into_iter().chain([NextCommand::new("tailspn why FILE --csv", "all columns")]).collect()

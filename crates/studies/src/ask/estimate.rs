@@ -116,7 +116,7 @@ impl<'a> Estimation<'a> {
         self
     }
 
-    /// Sets the confidence level of all intervals, in (0, 1). Default 0.95.
+    /// Sets the confidence level of all intervals, in (0, 1). Default [`LEVEL`](crate::estimate::LEVEL).
     pub fn level(mut self, level: f64) -> Self {
         self.run.level = level;
         self

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use crate::estimate::StopRule;
+use crate::estimate::{LEVEL, StopRule};
 use crate::share::Share;
 use crate::sim::{Backend, Ensemble};
 use crate::solve::Limits;
@@ -44,13 +44,13 @@ pub struct RunSettings {
 }
 
 impl Default for RunSettings {
-    /// Returns settings for all replications on all cores, with 95% intervals and without limits.
+    /// Returns settings for all replications on all cores, with intervals of [`LEVEL`] and without limits.
     fn default() -> Self {
         Self {
             seed: None,
             replications: None,
             rel_error: None,
-            level: 0.95,
+            level: LEVEL,
             threads: None,
             max_time: None,
             max_states: None,

@@ -81,6 +81,18 @@ pub(super) fn mean_time_s(job: &Job, seed: u64, count: u64) -> Option<f64> {
     Some(Runs::new(job)?.times(seed, count).iter().sum::<f64>() / count as f64)
 }
 
+/// Returns the mean times of variants of a plan, relative to the mean time of the plan; none for a variant that does not run task by task.
+pub(super) fn relative_times<P: Changing>(plan: &P, variants: &[P], seed: u64) -> Vec<Option<f64>> {
+    if plan.tasks() > LARGE {
+        return vec![None; variants.len()];
+    }
+    let count = (TASKS / plan.tasks().max(1)).clamp(FEWEST, MOST);
+    let tables = LawTables::default();
+    let mean_s = |plan: &P| mean_time_s(&plan.job(&tables)?, seed, count);
+    let own_s = mean_s(plan);
+    variants.iter().map(|variant| Some(mean_s(variant)? / own_s?)).collect()
+}
+
 /// Returns the changes that save most, the best first; the plan runs task by task. `still_s` is its time without spread, if its spread is assumed \[s\].
 pub(super) fn best_changes<P: Changing>(plan: &P, still_s: Option<f64>, seed: u64, level: f64) -> Vec<Change> {
     let count = (TASKS / plan.tasks().max(1)).clamp(FEWEST, MOST);

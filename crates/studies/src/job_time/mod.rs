@@ -31,7 +31,7 @@ mod tasks;
 pub use chains::{SlotUse, WAITS};
 pub use changes::Change;
 pub use deadline::DeadlineSection;
-pub use explain::{Assumed, Explained, explain_job};
+pub use explain::{Assumed, AssumedEffect, Explained, explain_job};
 pub use explain_stages::{StagePart, StagesExplained, explain_stages};
 pub use fitting::{FitSettings, FittedModel, LogFit, LogFitError};
 pub(crate) use job::check_net_bytes;

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use crate::estimate::Measured;
+use crate::estimate::{LEVEL, Measured};
 use crate::sensitivity::design;
 
 /// Settings of the bootstrap intervals.
@@ -10,7 +10,7 @@ use crate::sensitivity::design;
 pub struct Bootstrap {
     /// Number of resamples of the rows. Default 1,000.
     pub resamples: u32,
-    /// Confidence level, in (0, 1). Default 0.95.
+    /// Confidence level, in (0, 1). Default [`LEVEL`].
     pub level: f64,
     /// Seed of the draws. Default 0.
     pub seed: u64,
@@ -18,7 +18,7 @@ pub struct Bootstrap {
 
 impl Default for Bootstrap {
     fn default() -> Self {
-        Self { resamples: 1000, level: 0.95, seed: 0 }
+        Self { resamples: 1000, level: LEVEL, seed: 0 }
     }
 }
 

@@ -10,6 +10,7 @@ use tailspn_common::explain::{ErrorKind, Explain};
 
 use crate::cluster::ExperimentError;
 use crate::compile::{Program, SchedulePlan};
+use crate::estimate::LEVEL;
 use crate::job_time::TaskModel;
 use crate::sim::{Backend, FoldedParts, NotFolded, Question, RunError};
 use crate::sweep::point::Point;
@@ -104,13 +105,13 @@ pub struct Batch {
 }
 
 impl Default for Batch {
-    /// Returns 2,000 replications of each point, seed 0, level 0.95, all cores, no deadline, and a GPU if it pays off.
+    /// Returns 2,000 replications of each point, seed 0, level [`LEVEL`], all cores, no deadline, and a GPU if it pays off.
     fn default() -> Self {
         Self {
             replications: 2_000,
             relative_error: None,
             seed: 0,
-            level: 0.95,
+            level: LEVEL,
             threads: None,
             deadline: None,
             backend: Backend::Auto,

@@ -73,7 +73,7 @@ pub struct SweepSettings {
 }
 
 impl Default for SweepSettings {
-    /// Returns settings for all points on all cores, and on a GPU if it pays off, with 95% intervals and results in memory.
+    /// Returns settings for all points on all cores, and on a GPU if it pays off, with intervals of [`LEVEL`](crate::estimate::LEVEL) and results in memory.
     fn default() -> Self {
         Self { run: RunSettings::default(), shard: Shard::WHOLE, max_points: None, output: None, resume: false }
     }

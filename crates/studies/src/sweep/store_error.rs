@@ -79,9 +79,9 @@ impl Explain for StoreError {
                 "the folder holds points of another plan or other options; use another name, or restore the original plan and options".into()
             }
             Self::Foreign { .. } => "use the name of a new folder".into(),
-            Self::DamagedPart(_) => "`tailspn study PLAN -o FOLDER --resume` runs these points again".into(),
+            Self::DamagedPart(_) => "`tailspn study PLAN --save FOLDER --resume` runs these points again".into(),
             Self::DamagedPoints { .. } => {
-                "restore the file from a backup, or remove it and run all points again with `tailspn study PLAN -o FOLDER --resume`".into()
+                "restore the file from a backup, or remove it and run all points again with `tailspn study PLAN --save FOLDER --resume`".into()
             }
             _ => return None,
         })

@@ -147,7 +147,7 @@ impl WhatIf {
         self
     }
 
-    /// Sets the confidence level of all intervals, in (0, 1). Default 0.95.
+    /// Sets the confidence level of all intervals, in (0, 1). Default [`LEVEL`](crate::estimate::LEVEL).
     #[must_use]
     pub fn level(mut self, level: f64) -> Self {
         self.run.level = level;

@@ -60,7 +60,7 @@ async function show(found) {
   status.textContent = "Select a task to see its numbers.";
   causes.replaceChildren(note("Looking for causes …"));
   try {
-    const answer = await ask("/log/causes");
+    const answer = await ask("/log/why");
     causes.replaceChildren(report(answer.report), ...answer.remarks.map(note));
   } catch (error) {
     causes.replaceChildren(problem(error.message));
@@ -76,7 +76,7 @@ async function follow() {
       if (size !== before || used !== fitted) {
         if (before !== null && size !== before) await load();
         used = fitted;
-        const found = await ask("/log/left", { plan: used });
+        const found = await ask("/log/estimate", { plan: used });
         if (found.is_final && before === null) return;
         const parts = [found.note && note(found.note), found.report && report(found.report)];
         left.replaceChildren(element("h2", {}, "Remaining time"), ...parts.filter(Boolean));
@@ -95,7 +95,7 @@ async function fitPlan() {
   fit.disabled = true;
   model.replaceChildren(element("h2", {}, "The job at other sizes"), note("Fitting …"));
   try {
-    const { plan, report: about, remarks } = await ask("/log/fit", {});
+    const { plan, report: about, remarks } = await ask("/log/plan", {});
     fitted = plan;
     const { fields } = await ask("/job/start", { plan });
     model.replaceChildren(

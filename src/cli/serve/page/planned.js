@@ -182,7 +182,7 @@ function cheapest(last) {
   const progress = element("progress", { hidden: true });
   progress.setAttribute("aria-label", "Replications of the current size");
   const found = element("div", { role: "status" });
-  const stop = button("Stop", () => ask("/job/cheapest/stop", {}));
+  const stop = button("Stop", () => ask("/job/study/stop", {}));
   const start = button("Cheapest plan that meets the deadline", search);
   stop.disabled = true;
   return element("section", {},
@@ -196,11 +196,11 @@ function cheapest(last) {
     found.replaceChildren(note("Searching …"));
     try {
       if (last() === null) throw new Error("There is no estimate yet.");
-      let state = await ask("/job/cheapest", { plan: last().result.plan, price: price.value });
+      let state = await ask("/job/study", { plan: last().result.plan, price: price.value });
       while (state.is_running) {
         if (state.planned > 0) [progress.max, progress.value] = [state.planned, state.done];
         await pause(POLL_MS);
-        state = await ask("/job/cheapest");
+        state = await ask("/job/study");
       }
       found.replaceChildren(report(state.answer.report), ...state.answer.remarks.map(note));
     } catch (error) {

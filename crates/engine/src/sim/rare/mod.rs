@@ -25,7 +25,7 @@ use std::num::NonZeroUsize;
 use rayon::prelude::*;
 
 use crate::compile::{Program, compile};
-use crate::estimate::{Doubt, Measured, clopper_pearson, student_quantile};
+use crate::estimate::{Doubt, LEVEL, Measured, clopper_pearson, student_quantile};
 use crate::net::Net;
 use crate::rng::split;
 use crate::sim::question::Question;
@@ -62,7 +62,7 @@ pub struct Splitting<'a> {
 
 impl Default for Splitting<'_> {
     fn default() -> Self {
-        Self { effort: 4000, batches: 32, seed: 0, threads: None, level: 0.95, fold: true, watch: &Unwatched }
+        Self { effort: 4000, batches: 32, seed: 0, threads: None, level: LEVEL, fold: true, watch: &Unwatched }
     }
 }
 

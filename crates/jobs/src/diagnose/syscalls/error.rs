@@ -87,7 +87,7 @@ impl Explain for SyscallError {
             Self::NothingToJudge { .. } => {
                 "write logs with wall-clock times: `strace -f -T -ttt`, or `strace -c -f -w`; use --clock wall if totals were recorded with -w"
             }
-            Self::BadProfile { .. } => "create it with `tailspn tool profile RUN... -o PROFILE.json`",
+            Self::BadProfile { .. } => "create it with `tailspn tool profile RUN... --save-profile PROFILE.json`",
             Self::Io { .. } | Self::Stopped => return None,
         };
         Some(help.into())
