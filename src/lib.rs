@@ -75,7 +75,7 @@ pub use error::Error;
 #[doc(inline)]
 pub use tailspn_common::explain;
 pub use tailspn_engine::{
-    Problems, compile, estimate, fold, formats, net, query, rng, semantics, share, sim, watch, whole_file,
+    Problems, compile, estimate, fold, formats, net, query, rng, semantics, share, sim, simd, watch, whole_file,
 };
 #[doc(inline)]
 pub use tailspn_exact::{answer, solve, structure};

@@ -1,6 +1,7 @@
 //! Reads a net: parses the file, converts warnings to notes, and replaces rate parameters.
 
 use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use tailspn::compile::{Program, compile};
@@ -33,17 +34,21 @@ pub(crate) struct Loaded {
 
 /// Reads a file, or standard input for `-`, up to the limit for files that are read whole.
 pub(crate) fn read_bytes(path: &Path) -> Result<Vec<u8>, Failure> {
-    read_up_to(path, bounded::MOST_BYTES)
+    read_by(path, bounded::read, bounded::MOST_BYTES)
 }
 
-/// Reads a file, or standard input for `-`, up to a limit in bytes.
-fn read_up_to(path: &Path, most: u64) -> Result<Vec<u8>, Failure> {
-    let read = if path.as_os_str() == "-" {
-        bounded::read(std::io::stdin().lock(), most)
+/// Reads a file, or standard input for `-`, by a function with a limit in bytes.
+fn read_by(
+    path: &Path,
+    read: fn(Box<dyn Read>, u64) -> std::io::Result<Vec<u8>>,
+    most: u64,
+) -> Result<Vec<u8>, Failure> {
+    let source = if path.as_os_str() == "-" {
+        Ok(Box::new(std::io::stdin().lock()) as Box<dyn Read>)
     } else {
-        File::open(path).and_then(|file| bounded::read(file, most))
+        File::open(path).map(|file| Box::new(file) as Box<dyn Read>)
     };
-    read.map_err(|error| unreadable(path, &error))
+    source.and_then(|source| read(source, most)).map_err(|error| unreadable(path, &error))
 }
 
 /// Explains why a file cannot be read.
@@ -69,7 +74,8 @@ pub(crate) fn read_net(args: &NetArgs) -> Result<Loaded, Failure> {
         let net = replace_parameters(read.net, &args.param)?;
         return Ok(Loaded { net, dialect: read.dialect, warnings: Vec::new(), properties: Vec::new() });
     }
-    let bytes = read_up_to(&args.net, bounded::MOST_BYTES.max(args.max_file))?;
+    // the reader refuses a file that is larger than its limit
+    let bytes = read_by(&args.net, bounded::read_start, args.max_file)?;
     // a copy of the text, only if a message shows a part of it
     let source = || Source::new(name.clone(), pipe::decode(&bytes).unwrap_or_default().as_ref());
     let read = read_net_bytes(&bytes, &options).map_err(|error| refused_net(&bytes, &source(), &error))?;

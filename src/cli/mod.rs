@@ -55,6 +55,7 @@ mod logs;
 mod notes;
 mod options;
 mod output;
+mod own_input;
 mod part;
 mod pictures;
 mod plan;
@@ -111,6 +112,7 @@ pub use input::Input;
 use notes::{Failure, Note};
 pub use options::{CommandOption, Shape, options};
 use output::Terminal;
+use own_input::own_input;
 
 /// Runs the command that the process was started with.
 pub fn run() -> ExitCode {
@@ -124,18 +126,32 @@ pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         Ok(cli) => cli,
         Err(error) => {
             // a closed pipe during the help text is not a failure
-            let _ = error.print();
-            return if error.use_stderr() { Exit::Usage } else { Exit::Success }.code();
+            let lost = error.print().is_err_and(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
+            return match error.use_stderr() {
+                true => Exit::Usage,
+                false if lost => Exit::Io,
+                false => Exit::Success,
+            }
+            .code();
         }
     };
     let terminal = Terminal::new(cli.global.color, cli.global.quiet).asked(&arguments);
-    match answer(&cli, &arguments, &terminal) {
+    match checked(&arguments).and_then(|()| answer(&cli, &arguments, &terminal)) {
         Ok(exit) => exit.code(),
         Err(Failure { exit, notes }) => {
             terminal.problems(&notes);
             exit.code()
         }
     }
+}
+
+/// Refuses what would be ignored or lost without a word: a value of an environment variable, an input that is also an output.
+fn checked(arguments: &[OsString]) -> Result<(), Failure> {
+    if let Some(value) = tailspn::simd::unknown_vectors() {
+        let help = "set it to portable, avx2 or avx512, or to nothing";
+        return Err(Failure::helped(Exit::Usage, format!("TAILSPN_SIMD is `{value}`, which names no vectors"), help));
+    }
+    own_input(arguments).map_or(Ok(()), Err)
 }
 
 impl Call {

@@ -10,6 +10,7 @@ use miette::{GraphicalReportHandler, GraphicalTheme};
 use tailspn::ask::RunSettings;
 use tailspn::report::{Answer, AnyReport, Document, Look, Typed, document_csv, document_text, markdown};
 use tailspn::share::Share;
+use tailspn_common::visible::steers;
 
 use crate::cli::args::{ColorChoice, DataForm, PrintArgs, RunArgs};
 use crate::cli::call::Call;
@@ -193,12 +194,6 @@ impl Terminal {
     /// Returns the text without the terminal control characters that names in logs and nets may contain. Colours
     /// of tailspn are kept.
     fn without_controls<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let steers = |c: char| match c {
-            '\n' | '\t' => false,
-            // these characters change the direction of the text after them
-            '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
-            c => c.is_control(),
-        };
         if !text.contains(steers) {
             return Cow::Borrowed(text);
         }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use tailspn::report::{Document, Picture};
+use tailspn_common::visible::visible;
 
 use crate::cli::args::{PlotArgs, PlotFormat};
 use crate::cli::exit::Exit;
@@ -108,6 +109,7 @@ fn format_of(path: &Path) -> Result<PlotFormat, Failure> {
 }
 
 fn bytes(svg: &str, format: PlotFormat) -> Result<Vec<u8>, Failure> {
+    let svg = &*visible(svg);
     match format {
         PlotFormat::Svg => Ok(svg.as_bytes().to_vec()),
         PlotFormat::Png => pixels(svg),

@@ -181,7 +181,7 @@ fn states_of(net: &Net) -> String {
     };
     let most = found.bounds.iter().map(|bound| bound.bound).max().unwrap_or(0);
     let states = counted(space.tangible as u64, "state");
-    format!("\n{states}. {dead}, {live}, and no place holds more than {}.\n", counted(most, "token"))
+    format!("\n{states}. {dead}, {live},\nand no place holds more than {}.\n", counted(most, "token"))
 }
 
 /// Shows the plan of a job.

@@ -342,6 +342,7 @@ fn close(
     let name = if path.as_os_str() == "-" { "standard input".to_owned() } else { path.display().to_string() };
     tell_oddities(&name, &oddities, terminal);
     let counts = agent.counts();
+    let is_odd = oddities.list().next().is_some();
     let report = WatchReport { counts, partial: interrupted(), warnings: oddities.list().collect() };
     if args.print.is_json() {
         terminal.data(&report.json().map_err(Failure::internal)?)?;
@@ -354,7 +355,7 @@ fn close(
     if let Some(error) = damage.filter(|_| counts.reports == 0) {
         return Err(unreadable(&name, &error));
     }
-    if counts.reports == 0 && feed.lines() > 0 {
+    if counts.reports == 0 && (feed.lines() > 0 || is_odd) {
         return Err(Failure::helped(
             Exit::Model,
             format!("`{name}` contains no progress report"),

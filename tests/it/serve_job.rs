@@ -251,7 +251,7 @@ fn a_growing_log_has_a_time_left() {
     assert_eq!(left["is_final"], false);
     let expected = printed(&["estimate", &path, "--json"]);
     assert!(expected["median_s"].as_f64().unwrap() > 0.0 && expected["prediction_s"][1].is_number());
-    assert_eq!(without_times(left["result"].clone()), without_times(expected));
+    assert_eq!(without_times(left["result"].clone()), without_times(expected.clone()));
     assert_eq!(asked(&server, "/log/size"), size);
 
     // with a plan, if it has the stages of the log

@@ -33,13 +33,22 @@ pub fn read_text(path: &Path) -> io::Result<String> {
 ///
 /// The errors of [`read_file`].
 pub fn read(source: impl Read, most: u64) -> io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    // one byte more than the limit reveals a longer source
-    source.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    let bytes = read_start(source, most)?;
     if bytes.len() as u64 > most {
         let what = format!("larger than the limit of {most} bytes; is it the right file?");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, what));
     }
+    Ok(bytes)
+}
+
+/// Reads a source to its end, or one byte more than a number of bytes, which reveals a longer source.
+///
+/// # Errors
+///
+/// Errors of the operating system.
+pub fn read_start(source: impl Read, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    source.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

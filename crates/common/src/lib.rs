@@ -8,7 +8,8 @@
 //! * [`spelling`]: suggestions for misspelt words;
 //! * [`threads`]: number of threads;
 //! * [`row`]: results as rows, whose fields are columns;
-//! * [`bounded`]: reading of files up to a limit.
+//! * [`bounded`]: reading of files up to a limit;
+//! * [`visible`]: text of files without characters that steer a terminal.
 //!
 //! The crate `tailspn` re-exports the first four, as `tailspn::explain`, `tailspn::watch`, `tailspn::share` and through
 //! `tailspn::estimate`.
@@ -25,4 +26,5 @@ pub mod row;
 pub mod share;
 pub mod spelling;
 pub mod threads;
+pub mod visible;
 pub mod watch;

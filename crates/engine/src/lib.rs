@@ -22,7 +22,7 @@ pub mod query;
 pub mod rng;
 pub mod semantics;
 pub mod sim;
-pub(crate) mod simd;
+pub mod simd;
 #[cfg(feature = "xml")]
 pub mod whole_file;
 

@@ -18,6 +18,12 @@ pub(crate) enum Level {
 /// Environment variable that limits the level, for tests and comparisons: `portable`, `avx2` or `avx512`.
 const VARIABLE: &str = "TAILSPN_SIMD";
 
+/// Returns the value of the environment variable `TAILSPN_SIMD` if it names no vector instructions; they are then chosen as if it were not set.
+pub fn unknown_vectors() -> Option<String> {
+    let cap = std::env::var(VARIABLE).ok()?;
+    (!["", "portable", "avx2", "avx512"].contains(&cap.as_str())).then_some(cap)
+}
+
 impl Level {
     /// The best level of this CPU that the environment variable `TAILSPN_SIMD` allows.
     pub(crate) fn detect() -> Self {

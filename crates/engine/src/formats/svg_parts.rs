@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use tailspn_common::visible::steers;
+
 use crate::net::Point;
 
 /// Space around a drawing.
@@ -88,7 +90,8 @@ pub(crate) fn bend(points: &[Point], i: usize) -> [Point; 2] {
 
 /// Text with XML escapes.
 pub fn escaped(text: &str) -> String {
-    let allowed = text.chars().filter(|c| !c.is_control());
+    let shown = |c| if steers(c) { '\u{fffd}' } else { c };
+    let allowed = text.chars().filter(|c| !c.is_control()).map(shown);
     let mut out = String::with_capacity(text.len());
     for c in allowed {
         match c {

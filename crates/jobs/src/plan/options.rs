@@ -273,7 +273,7 @@ impl PlanOption {
             Self::Stragglers(ref stragglers) => plan.stragglers = Some(stragglers.clone()),
             Self::Speculation(ref copies) => plan.speculation = self.spark_copies(copies)?,
             Self::SplitSize(_) => {
-                return Err(without("`tasks.per_mb` of a `[[stage]]` determines its number of splits"));
+                return Err(without("`tasks.per_mb` of a `[[stage]]` sets its number of splits"));
             }
             Self::Reduces(_) => return Err(without("use `--partitions`")),
             Self::Workers(..) => return Err(without("use `--executors`")),

@@ -130,17 +130,20 @@ impl Typed {
     /// Returns the typed options that a command takes and does not set itself.
     fn kept(&self, command: &str) -> String {
         let words: Vec<&str> = command.split(' ').collect();
+        let is_list = |value: &str| value.contains(',') || value.contains("..");
+        let has_list = words.iter().any(|word| is_list(word));
         let takes = |option: &str| match words.get(1) {
-            Some(&"estimate" | &"study") => true,
+            // only a list has a cheapest row
+            Some(&"estimate") => option != "--price" || has_list,
+            Some(&"study") => true,
             Some(&"whatif") if self.is_log => ["--app", "--job"].contains(&option),
             Some(&"whatif") => !["--price", "--probability"].contains(&option),
             _ => option == "--app",
         };
         // of a list, one value is left to the reader; a study is about all
         let is_study = words.get(1) == Some(&"study");
-        let is_list = |value: &str| !is_study && (value.contains(',') || value.contains(".."));
         let kept = self.options.iter().filter(|(option, value)| {
-            takes(option) && !words.contains(&option.as_str()) && !value.as_deref().is_some_and(is_list)
+            takes(option) && !words.contains(&option.as_str()) && (is_study || !value.as_deref().is_some_and(is_list))
         });
         let word = |(option, value): &(String, Option<String>)| match value {
             Some(value) => format!(" {option} {value}"),
@@ -292,12 +295,22 @@ mod tests {
         assert_eq!(about(&["job.toml"], false), ["tailspn estimate job.toml --executors 2"]);
         assert_eq!(about(&[], false), ["tailspn why LOG", "tailspn estimate FILE --executors 2"]);
         let option = |name: &str, value: &str| (name.to_owned(), Some(value.to_owned()));
-        let options = vec![option("--app", "a-1"), option("--input-size", "3x"), option("--executors", "1..8")];
+        let options = vec![
+            option("--app", "a-1"),
+            option("--input-size", "3x"),
+            option("--executors", "1..8"),
+            option("--price", "1USD/core-hour"),
+        ];
         let typed = Typed { words: vec!["a.gz".to_owned()], is_log: true, options };
         let kept: Vec<String> = screen.next_about(&typed).into_iter().map(|next| next.command).collect();
         assert_eq!(
             kept,
             ["tailspn why a.gz --app a-1", "tailspn estimate a.gz --executors 2 --app a-1 --input-size 3x"]
+        );
+        assert_eq!(
+            typed.kept("tailspn study FILE"),
+            " --app a-1 --input-size 3x --executors 1..8 --price 1USD/core-hour",
+            "a study is about the whole list"
         );
     }
 }

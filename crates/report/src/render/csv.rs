@@ -8,6 +8,8 @@
 
 use std::borrow::Cow;
 
+use tailspn_common::visible::visible;
+
 use crate::document::{CHOSEN, Cell, Column, Document, Table};
 use crate::estimate::Doubt;
 
@@ -115,7 +117,7 @@ fn wide(table: &Table) -> Vec<Vec<String>> {
 fn value(cell: &Cell) -> String {
     match cell {
         Cell::Empty => String::new(),
-        Cell::Text { text, key, .. } => key.as_ref().unwrap_or(text).clone(),
+        Cell::Text { text, key, .. } => visible(key.as_ref().unwrap_or(text)).into_owned(),
         Cell::Number(number) => unsigned(number.measured.value),
     }
 }

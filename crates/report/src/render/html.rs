@@ -4,6 +4,7 @@
 //! loads nothing; its content security policy enforces this.
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use tailspn_common::visible::visible;
 
 use crate::document::compare::comparison as compared_with;
 use crate::document::{Bar, Block, Cell, Column, Document, Figure, Form, Number, Piece, Show, Table};
@@ -78,7 +79,7 @@ pub fn html(results: &[Part<'_>]) -> Result<String, PlotError> {
             }
         }
     };
-    Ok(page.into_string())
+    Ok(visible(&page.into_string()).into_owned())
 }
 
 /// Returns the comparison of the results, with a link to each.
@@ -372,7 +373,7 @@ fn typographic(text: &str) -> String {
 fn data_uri(svg: &str) -> String {
     use std::fmt::Write as _;
     let mut uri = String::from("data:image/svg+xml,");
-    for byte in svg.bytes() {
+    for byte in visible(svg).bytes() {
         if byte.is_ascii_alphanumeric() || b" -._/:=,;()".contains(&byte) {
             uri.push(char::from(byte));
         } else {

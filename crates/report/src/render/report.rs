@@ -137,6 +137,8 @@ mod tests {
     fn keys_keep_their_order_and_numbers_their_bits() {
         let text = json(&Example { z: 0.1 + 0.2, a: None }).unwrap();
         let expected = "{\n  \"format_version\": 1,\n  \"kind\": \"example\",\n  \"answer\": {\n    \"text\": \"It is so.\"\n  },\n  \
+                        \"blocks\": {\n    \"reproduced\": null,\n    \"own_run\": \"\",\n    \"where\": \"\",\n    \"changes\": [],\n    \
+                        \"refused\": \"\",\n    \"assumed\": \"\",\n    \"next\": []\n  },\n  \
                         \"z\": 0.30000000000000004,\n  \"a\": null\n}\n";
         assert_eq!(text, expected);
         assert_eq!(json(&Example { z: -0.0, a: None }).unwrap().matches('-').count(), 0);

@@ -62,7 +62,7 @@ mod tests {
         let mean = |rows: &[usize]| vec![rows.iter().map(|&i| values[i]).sum::<f64>() / rows.len() as f64];
         let bootstrap = Bootstrap { resamples: 4000, ..Bootstrap::default() };
         let found = &bootstrap.effects(values.len(), mean)[0];
-        let exact = 1.959_964 * ((200.0_f64 * 200.0 - 1.0) / 12.0 / 200.0).sqrt();
+        let exact = 1.644_854 * ((200.0_f64 * 200.0 - 1.0) / 12.0 / 200.0).sqrt();
         assert_eq!(found.value, 99.5);
         // a standard deviation from 4000 draws has a standard error of 1.1%
         assert!((found.half_width().unwrap() / exact - 1.0).abs() < 0.056, "{found:?} against {exact}");

@@ -176,7 +176,9 @@ fn intervals_cover_the_exact_probability() {
     let event = full_before_empty(&net, 10);
     let exact = ruin(0.3, 10);
     let covers = |seed| {
-        let found = Splitting { seed, batches: 12, effort: 100, ..Splitting::default() }.run(&net, &event).unwrap();
+        let found = Splitting { seed, batches: 12, effort: 100, level: 0.95, ..Splitting::default() }
+            .run(&net, &event)
+            .unwrap();
         let [low, high] = found.probability.ends().unwrap();
         u32::from(low <= exact && exact <= high)
     };
