@@ -20,7 +20,7 @@ fn rows(page: &str) -> Vec<[String; 4]> {
 fn every_example_of_the_page_has_its_value() {
     let page = fs::read_to_string("docs/expressions.md").unwrap();
     let rows = rows(&page);
-    assert_eq!(rows.len(), 16 + Function::ALL.len() + 1);
+    assert_eq!(rows.len(), 18 + Function::ALL.len() + 1);
     for [_, _, example, value] in &rows {
         let text = example.trim_matches('`');
         let found = parse(text).unwrap().eval(&|leaf| match leaf {
@@ -64,4 +64,14 @@ fn a_net_reads_the_spellings_of_other_tools() {
     same("ln(#p1) | #p1 & 1", "log(#(p1)) || #(p1) && 1");
     same("mod(#p1, 2)", "#(p1) % 2");
     same("!#p1 > 1", "!(#(p1) > 1)");
+    same("#p1 mod 2 = 1 and not #p1 > 2 or false", "#(p1) % 2 == 1 && !(#(p1) > 2) || 0");
+    same("not (#p1 > 1)", "!(#(p1) > 1)");
+    same("#p1 > 1 => #p1 > 2 => true", "!(#(p1) > 1) || (!(#(p1) > 2) || 1)");
+    same("#p1 > 2 ? 1 : #p1 > 1 ? 2 : 3", "if(#(p1) > 2, 1, if(#(p1) > 1, 2, 3))");
+    // names that begin like a word
+    let names = parse("android + ore + model + nothing + trueness").unwrap();
+    let mut found = 0;
+    names.for_each_leaf(&mut |leaf| found += usize::from(matches!(leaf, NamedLeaf::Parameter(_))));
+    assert_eq!(found, 5);
+    assert!(parse(&"1 ? 1 : ".repeat(10_000)).is_err());
 }

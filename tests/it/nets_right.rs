@@ -34,6 +34,30 @@ fn tags_of_other_tools_have_the_meaning_of_their_writer() {
     assert!((mean - 4.0).abs() < 1e-9, "{mean}");
 }
 
+/// Refusals of tags of ProM have its words.
+#[test]
+fn wrong_tags_of_process_mining_tools_name_what_is_wrong() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(file("process_tool_uniform.pnml")).unwrap();
+    let start = text.find("<toolspecific").unwrap();
+    let end = text.find("</toolspecific>").unwrap();
+    for (properties, reason) in [
+        ([("distributionType", "EXPONENTIAL"), ("distributionParameters", "0")], "the mean delay of transition"),
+        ([("distributionType", "IMMEDIATE"), ("weight", "-2")], "the weight of transition"),
+        (
+            [("distributionType", "NORMAL"), ("distributionParameters", "5;1")],
+            "of ProM other than IMMEDIATE, EXPONENTIAL (mean)",
+        ),
+    ] {
+        let properties = properties.map(|(key, value)| format!("<property key=\"{key}\">{value}</property>")).concat();
+        let tag = format!("<toolspecific tool=\"StochasticPetriNet\" version=\"0.1\">{properties}");
+        let path = folder.path().join("net.pnml");
+        std::fs::write(&path, [&text[..start], &tag, &text[end..]].concat()).unwrap();
+        let error = read_file(&path, &Default::default()).unwrap_err().to_string();
+        assert!(error.contains(reason), "{reason}: {error}");
+    }
+}
+
 /// A choice between a dead end (3/8) and a cycle with shares of 3/4 and 1/4.
 #[test]
 fn the_long_run_is_the_same_in_every_command() {
@@ -81,9 +105,107 @@ fn an_event_comes_from_outside_of_the_set() {
     }
 }
 
+/// A net with another text in place of parts of the six disks.
+fn six_disks(folder: &std::path::Path, rate: &str, failed: u32) -> String {
+    let text = std::fs::read_to_string(file("six_disks_fixed_swap.PNPRO")).unwrap();
+    let text =
+        text.replace("1e-3*#Good", &format!("{rate}*#Good")).replace("mult=\"3\"", &format!("mult=\"{failed}\""));
+    let path = folder.join(format!("disks-{rate}-{failed}.PNPRO"));
+    std::fs::write(&path, text).unwrap();
+    path.display().to_string()
+}
+
+/// Disks that fail at rate `l` each, and are replaced together after 2 s: mean times by the closed form of the cycle, with 50
+/// digits. With `f` failures within 2 s as the goal, the goal is `6 choose f` times `f` powers of `2 l` away.
+#[test]
+fn rare_goals_of_fixed_delays_are_not_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    for (rate, failed, mean) in [
+        ("1e-3", 3, 4_200_490.385_609_11),
+        ("1e-4", 6, 5.1860e21),
+        ("1e-5", 6, 5.2061e27),
+        ("1e-6", 5, 2.0833e27),
+        ("1e-8", 4, 2.0833e29),
+        ("1e-10", 3, 4.166_666_67e27),
+    ] {
+        let net = six_disks(folder.path(), rate, failed);
+        let found = json(&["net", "query", &net, "R=? [ F #(Busy)>0 ]", "P=? [ F #(Busy)>0 ]"]);
+        let (time, p) = (number(&found, "/queries/0/value"), number(&found, "/queries/1/value"));
+        assert!((time / mean - 1.0).abs() < 2e-5 && (p - 1.0).abs() < 1e-15, "{rate} {failed}: {time} {p}");
+    }
+    // before the first replacement ends, three of six disks fail within t with probability 20 (l t)^3
+    let net = six_disks(folder.path(), "1e-7", 3);
+    let found = json(&["net", "query", &net, "P=? [F<=1.9 #(Busy)>0]", "P=? [F<=0.1 #(Busy)>0]"]);
+    for (at, t) in [(0, 1.9), (1, 0.1)] {
+        let p = number(&found, &format!("/queries/{at}/value"));
+        assert!((p / (20.0 * f64::powi(1e-7 * t, 3)) - 1.0).abs() < 1e-5, "{t}: {p}");
+    }
+    // what floating point cannot represent is refused, not 0
+    let net = six_disks(folder.path(), "1e-70", 6);
+    let text = shown(&["net", "query", &net, "P=? [ F #(Busy)>0 ]", "R=? [ F #(Busy)>0 ]"]);
+    assert!(text.contains("0 answered") && !text.contains("infinite"), "{text}");
+}
+
+/// A limit of time ends a long walk, not the answers that need none.
+#[test]
+fn a_limit_of_time_leaves_what_is_known() {
+    let net = file("six_disks_fixed_swap.PNPRO");
+    let value = |args: &[&str]| -> serde_json::Value {
+        let output = tool(&[args, &["--json", "--max-time", "2s"]].concat()).output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
+    };
+    let found = value(&["net", "query", &net, "P=? [F<=1e7 #(Busy)>0]", "S=? [#(Busy)=1]", "P=? [F<=3 #(Busy)>0]"]);
+    let note = found.pointer("/queries/0/note").and_then(serde_json::Value::as_str).unwrap_or_default();
+    assert!(note.contains("5000000 intervals are needed") || note.contains("5000001 intervals are needed"), "{found}");
+    // 24 s of restoring per cycle of restoring and the mean time to it, which starts anew after it
+    let share = number(&found, "/queries/1/value");
+    assert!((share / (24.0 / (24.0 + 4_200_490.385_609_11)) - 1.0).abs() < 1e-9, "{share}");
+    assert!(number(&found, "/queries/2/value") > 0.0);
+    let found = value(&["net", "solve", &net, "--steady", "--at", "1e7,1"]);
+    assert!(found["partial"] == true && found["steady"].is_object(), "{found}");
+    assert!((number(&found, "/at/0/time_s") - 1.0).abs() < 1e-15 && found.pointer("/at/1").is_none(), "{found}");
+}
+
+/// Two cycles with shares of 1/2 and 1/2, and of 3/4 and 1/4, that change places: the marking `a1` holds for 3/10 of the time. Runs
+/// of 250,000 s see a few changes, and gave intervals without 3/10.
+#[test]
+fn transitions_that_fire_rarely_cost_the_intervals_that_they_can_change() {
+    for (changes, seed) in [(4e-6, 1), (4e-6, 2), (1e-5, 2)] {
+        let mut b = NetBuilder::new("metastable");
+        let [a1, a2, b1, b2] = [("a1", 1), ("a2", 0), ("b1", 0), ("b2", 0)].map(|(id, n)| b.place(id, n));
+        for (id, rate, from, to) in [
+            ("ta", 1.0, a1, a2),
+            ("ta2", 1.0, a2, a1),
+            ("tb", 1.0, b1, b2),
+            ("tb2", 3.0, b2, b1),
+            ("go", changes, a1, b1),
+            ("back", changes, b1, a1),
+        ] {
+            let t = b.transition(id, Timing::exponential(rate));
+            b.input(from, t, 1.0);
+            b.output(t, to, 1.0);
+        }
+        let net = b.build().unwrap();
+        let found = net.steady_state().seed(seed).run().unwrap();
+        let mean = found.tokens("a1").unwrap();
+        assert!(mean.ends().is_none() && mean.reason().unwrap().contains("fired only"), "{changes} {seed} {mean:?}");
+        let rewarded = net.steady_state().seed(seed).reward("in a", "#(a1) + #(a2)").unwrap().run().unwrap();
+        assert!(rewarded.reward("in a").unwrap().ends().is_none());
+    }
+}
+
 /// Assumptions about what a file does not state are part of the result, and are printed if only results are requested.
 #[test]
 fn assumptions_about_a_file_are_always_stated() {
+    let folder = tempfile::tempdir().unwrap();
+    let unread = folder.path().join("unread.pnml").display().to_string();
+    let text = std::fs::read_to_string(file("rates_in_unknown_toolspecific.pnml")).unwrap();
+    std::fs::write(&unread, text.replace("DICE PNML Extensions", "Acme Tool")).unwrap();
+    let output = tool(&["net", "solve", &unread, "--json", "--quiet"]).output().unwrap();
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    for text in [found["net"]["assumptions"].to_string(), String::from_utf8(output.stderr).unwrap()] {
+        assert!(text.contains("`Acme Tool`") && text.contains("not read"), "{text}");
+    }
     let net = file("rates_in_unknown_toolspecific.pnml");
     let questions = [["net", "query", &net, "P=? [ F #(left)=1 ]"], ["net", "solve", &net, "--method=states"]];
     let simulated = ["net", "simulate", &net, "--method=simulate"];
@@ -138,6 +260,22 @@ fn an_own_export_with_a_guard_over_two_places_is_read() {
 fn files_that_are_not_read_name_their_tool() {
     let error = read_file(file("project_without_net.PNPRO").as_ref(), &Default::default()).unwrap_err().to_string();
     assert!(error.contains("no Petri net page"), "{error}");
+    // the name of a file says what a text without a format should be
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text, reason) in [
+        ("a.jani", "", "expected a JANI model"),
+        ("a.PNPRO", " \n", "expected a project of GreatSPN"),
+        ("a.net", "", "expected a net of GreatSPN"),
+        ("a.xml", "", "expected a `<pnml>` element"),
+        ("a.jani", "[1,2,3]", "a JANI model is an object"),
+        ("a.jani", "{ \"name\": ", "not well-formed JSON"),
+        ("a.net", "#include \"user.h\"\nvoid net() {}", "SPNP"),
+    ] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let error = read_file(&path, &Default::default()).unwrap_err().to_string();
+        assert!(error.contains(reason), "{name} {text}: {error}");
+    }
 }
 
 /// Two transitions that reach a place with probabilities of 1 / 2,000 and 5 / 1,000 by 1 s; each run expects 1 or 10 such

@@ -11,6 +11,11 @@ pub trait Watch: Sync {
     /// Announces what `progress` counts from now on, such as `states`.
     fn counts(&self, _what: &'static str) {}
 
+    /// The time that is left for the work; none without a known limit.
+    fn left(&self) -> Option<Duration> {
+        None
+    }
+
     /// Returns true if the run should end early and keep the results so far.
     fn stopped(&self) -> bool;
 }
@@ -54,7 +59,8 @@ impl<'a> TimeLimit<'a> {
 
     /// The remaining time; none without a limit.
     pub fn left(&self) -> Option<Duration> {
-        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+        let own = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        own.into_iter().chain(self.watch.left()).min()
     }
 }
 
@@ -65,6 +71,10 @@ impl Watch for TimeLimit<'_> {
 
     fn counts(&self, what: &'static str) {
         self.watch.counts(what);
+    }
+
+    fn left(&self) -> Option<Duration> {
+        self.left()
     }
 
     fn stopped(&self) -> bool {
@@ -78,6 +88,10 @@ pub struct Quiet<'a>(pub &'a dyn Watch);
 
 impl Watch for Quiet<'_> {
     fn progress(&self, _: u64, _: u64) {}
+
+    fn left(&self) -> Option<Duration> {
+        self.0.left()
+    }
 
     fn stopped(&self) -> bool {
         self.0.stopped()

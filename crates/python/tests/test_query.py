@@ -63,3 +63,24 @@ def test_a_rare_event_agrees_with_its_closed_form() -> None:
     assert abs(found.probability.value / exact - 1) < 5 * found.relative_error
     with pytest.raises(tailspn.UsageError, match="needs a limit"):
         net.rare(until="#(queue) >= 30")
+
+
+def test_the_long_run_of_a_net_with_two_ends_is_the_mean_over_its_runs() -> None:
+    net = (
+        tailspn.NetBuilder("ends")
+        .place("start", 1).place("left").place("right").place("back")
+        .immediate("to left", 3).immediate("to right", 5).timed("go", 1.0).timed("return", 3.0)
+        .input("start", "to left").output("to left", "left")
+        .input("start", "to right").output("to right", "right")
+        .input("right", "go").output("go", "back").input("back", "return").output("return", "right")
+        .build()
+    )
+    exact = {"start": 0.0, "left": 3 / 8, "right": 5 / 8 * 3 / 4, "back": 5 / 8 / 4}
+    asked = net.query(*(f"S=? [ #({place}) = 1 ]" for place in exact))
+    assert [row.value for row in asked.queries] == pytest.approx(list(exact.values()), abs=1e-12)
+    solved = {row.name: row.value for row in net.solve(steady=True).steady.tokens}
+    assert solved == pytest.approx(exact, abs=1e-12)
+    run = net.simulate(steady=True, tokens=True, method="simulate", steady_runs=200, seed=1)
+    for row in run.tokens:
+        if row.name != "start":
+            assert abs(row.value - exact[row.name]) < row.high - row.low < 0.2

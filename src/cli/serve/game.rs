@@ -106,13 +106,9 @@ impl Game {
         let mut found = Candidates::default();
         for group in 0..program.groups.rows() {
             find_candidates(program, group, marking, &mut found)?;
-            let total: f64 = found.exact_weights().iter().sum();
-            let pairs = found.transitions().iter().zip(found.exact_weights());
+            let pairs = found.transitions().iter().zip(found.shares());
             moves.extend(
-                pairs.map(|(&transition, weight)| Move {
-                    transition,
-                    when: When::AtOnce { probability: weight / total },
-                }),
+                pairs.map(|(&transition, probability)| Move { transition, when: When::AtOnce { probability } }),
             );
         }
         if !moves.is_empty() {

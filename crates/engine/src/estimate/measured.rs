@@ -88,12 +88,12 @@ impl Measured {
         }
     }
 
-    /// Removes the interval if a transition (given by id) that never fired can influence the number.
+    /// Removes the interval if a transition that fired too rarely can influence the number; `rare` says which one.
     #[must_use]
-    pub fn unless_unseen(self, unfired: Option<&str>) -> Self {
-        match (&self.doubt, unfired) {
-            (Doubt::Interval { .. }, Some(id)) => {
-                let doubt = Doubt::Unknown(format!("`{id}` never fired, so the runs may be too short"));
+    pub fn unless_unseen(self, rare: Option<String>) -> Self {
+        match (&self.doubt, rare) {
+            (Doubt::Interval { .. }, Some(rare)) => {
+                let doubt = Doubt::Unknown(format!("{rare}, so the runs may be too short"));
                 Self { doubt, ..self }
             }
             _ => self,

@@ -209,7 +209,15 @@ impl<'a> Builder<'a> {
         }
         let mut constant = true;
         first.for_each_leaf(&mut |_| constant = false);
-        Ok(if constant { Expr::Number(first.eval(&|_| 0.0)) } else { first })
+        if !constant {
+            return Ok(first);
+        }
+        // the numbers of all replicas are added up
+        let number = first.eval(&|_| 0.0);
+        if (number * self.classes[class].parts.len() as f64).is_infinite() {
+            return Err(class);
+        }
+        Ok(Expr::Number(number))
     }
 
     fn arcs(&mut self, images: &Images, transitions: &[TransitionId]) -> Result<(), Option<usize>> {

@@ -32,6 +32,11 @@ pub(crate) fn foreign(text: &str) -> Option<Foreign> {
         found("a model of PRISM", "convert it to JANI, for example with `storm-conv --prism FILE --tojani OUT`")
     } else if lines(&["PLACE", "MARKING", "TRANSITION"]) > 2 {
         found("a net of LoLA", AS_PNML)
+    } else if text.contains("\"user.h\"") {
+        found(
+            "a net of SPNP",
+            "it is a program in C, which is not run; write its net as PNML, or draw it in PIPE or GreatSPN",
+        )
     } else if lines(&["tr ", "pl "]) > 0 && lines(&["net ", "tr "]) > 1 {
         found("a net of TINA", "save it as PNML, for example with `ndrio FILE.net OUT.pnml`")
     } else {
@@ -49,6 +54,7 @@ mod tests {
             ("PLACE p, q;\nMARKING p: 1;\nTRANSITION t\nCONSUME p: 1;\nPRODUCE q: 1;", "LoLA"),
             ("net n\ntr t [0,1] p -> q\npl p (1)", "TINA"),
             ("<net xmlns=\"http://pdv.cs.tu-berlin.de/TimeNET/schema/eDSPN\"/>", "TimeNET"),
+            ("/* a queue */ #include \"user.h\"\nvoid net() { place(\"p\"); }", "SPNP"),
             ("// a queue\nctmc", ""),
             ("ctmc\nmodule queue\nendmodule", "PRISM"),
             ("<?xml version=\"1.0\"?><Snoopy version=\"2\">", "Snoopy"),

@@ -103,7 +103,11 @@ impl Format {
 
     /// The format that the extension of a file name stands for: `.dot`, `.gv`, `.svg`, `.PNPRO`, `.net`, `.pnml`, `.jani`, `.prism`, `.sm`, and PIPE XML for `.xml`.
     pub fn of_name(path: &Path) -> Option<Self> {
-        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+        Self::of_extension(path.extension()?.to_str()?)
+    }
+
+    fn of_extension(extension: &str) -> Option<Self> {
+        match extension.to_ascii_lowercase().as_str() {
             "xml" => Some(Self::Pipe),
             "pnml" => Some(Self::Pnml),
             "pnpro" => Some(Self::GreatSpn),
@@ -162,11 +166,13 @@ pub enum WriteFileError {
     },
 }
 
-/// The options for the file at `path`. For a `.net`, adds the text of the `.def` in the same folder.
+/// The options for the file at `path`: its extension and, for a `.net`, the text of the `.def` in the same folder.
 #[must_use]
 pub fn options_beside(path: &Path, options: &ReadOptions) -> ReadOptions {
     let mut options = options.clone();
-    let is_net = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("net"));
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    options.extension = options.extension.or_else(|| extension.map(str::to_owned));
+    let is_net = extension.is_some_and(|extension| extension.eq_ignore_ascii_case("net"));
     if is_net && options.definitions.is_none() {
         let definitions = File::open(path.with_extension("def")).and_then(|file| {
             let mut bytes = Vec::new();
@@ -226,19 +232,46 @@ pub fn read_bytes(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadEr
             Err(ReadError { problems: vec![ReadProblem { spot, fault: Fault::WrongRoot { found } }], more: 0 })
         }
         #[cfg(feature = "jani")]
-        Some(Format::Jani) => {
-            let jani::Model { net, properties } = jani::read(bytes, options)?;
-            let taken = options.constants.iter().map(|(name, _)| name.clone()).collect();
-            Ok(ReadNet { net, dialect: pipe::Dialect::Jani, warnings: Vec::new(), taken, properties })
-        }
+        Some(Format::Jani) => read_jani(bytes, options),
         found => match foreign_text(bytes).filter(|_| found != Some(Format::Pnml)) {
             Some(foreign::Foreign { what, advice }) => {
                 let spot = Spot { line: 1, column: 1, span: 0..0 };
                 let fault = Fault::OtherTool { what, advice };
                 Err(ReadError { problems: vec![ReadProblem { spot, fault }], more: 0 })
             }
+            None if found.is_none() => read_by_extension(bytes, options),
             None => pipe::read(bytes, options),
         },
+    }
+}
+
+#[cfg(feature = "jani")]
+fn read_jani(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadError> {
+    let jani::Model { net, properties } = jani::read(bytes, options)?;
+    let taken = options.constants.iter().map(|(name, _)| name.clone()).collect();
+    Ok(ReadNet { net, dialect: pipe::Dialect::Jani, warnings: Vec::new(), taken, properties })
+}
+
+/// Reads a text that shows no format, to report its damage as its name suggests.
+fn read_by_extension(bytes: &[u8], options: &ReadOptions) -> Result<ReadNet, ReadError> {
+    let named = options.extension.as_deref().and_then(Format::of_extension);
+    let expected = match named {
+        Some(Format::GreatSpn) => "a project of GreatSPN",
+        Some(Format::GreatSpnNet) => "a net of GreatSPN",
+        #[cfg(feature = "jani")]
+        Some(Format::Jani) => "a JANI model",
+        _ => return pipe::read(bytes, options),
+    };
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        let spot = Spot { line: 1, column: 1, span: 0..0 };
+        return Err(ReadError { problems: vec![ReadProblem { spot, fault: Fault::Empty { expected } }], more: 0 });
+    }
+    match named {
+        Some(Format::GreatSpn) => greatspn::read_project(bytes, options),
+        Some(Format::GreatSpnNet) => greatspn::read_net(bytes, options),
+        #[cfg(feature = "jani")]
+        Some(Format::Jani) => read_jani(bytes, options),
+        _ => pipe::read(bytes, options),
     }
 }
 

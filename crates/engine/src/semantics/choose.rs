@@ -21,9 +21,13 @@ impl Candidates {
         &self.transitions
     }
 
-    /// The weights of the transitions as in the net, in the same order.
-    pub fn exact_weights(&self) -> &[f64] {
-        &self.exact
+    /// The probabilities of the transitions by the weights of the net, in the same order.
+    pub fn shares(&self) -> impl Iterator<Item = f64> {
+        let total: f64 = self.exact.iter().sum();
+        // the sum of weights near the largest number is not finite
+        let scale = if total.is_finite() { 1.0 } else { f64::MIN_POSITIVE };
+        let total = if total.is_finite() { total } else { self.exact.iter().map(|weight| weight * scale).sum() };
+        self.exact.iter().map(move |weight| weight * scale / total)
     }
 }
 

@@ -69,6 +69,14 @@ pub enum Fault {
         /// The longest mean delay that a clock represents \[s\].
         most: f64,
     },
+    /// Rates that are finite, but not their sum.
+    #[error(
+        "the rates of `{transition}` and the transitions that are enabled with it sum to more than the largest number, 1.8e308 /s; use a shorter unit of time"
+    )]
+    RateSum {
+        /// Id of the fastest transition.
+        transition: String,
+    },
     /// Delays so short that averages over time miss them. An exact method has no such limit.
     #[error(
         "the mean delay of transition `{transition}` ({mean:e} s) is far below the steps of averages over time ({tick:.1e} s)"

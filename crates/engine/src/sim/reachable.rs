@@ -14,7 +14,7 @@ const OVERHEAD: usize = 20;
 /// Returns the transitions of `wanted` without the transitions that provably never fire. Delays are ignored, so a
 /// transition that other delays keep disabled counts as possible.
 pub(super) fn possible(program: &Program, wanted: &[u32]) -> Vec<u32> {
-    let may_be_enabled = enabled_by_bounds(program);
+    let may_be_enabled = enabled_from(program, program.initial.clone());
     let wanted: Vec<u32> = wanted.iter().copied().filter(|&t| may_be_enabled[t as usize]).collect();
     if wanted.is_empty() {
         return wanted;
@@ -25,10 +25,9 @@ pub(super) fn possible(program: &Program, wanted: &[u32]) -> Vec<u32> {
     }
 }
 
-/// Per transition: true unless an input or a test needs more tokens than its counter can have. A counter that no possible
-/// transition increases keeps at most its initial tokens.
-fn enabled_by_bounds(program: &Program) -> Vec<bool> {
-    let mut most: Vec<u32> = program.initial.clone();
+/// Per transition: true unless an input or a test needs more tokens than its counter can have from a marking on. A counter
+/// that no possible transition increases keeps at most its tokens in `most`, this marking.
+pub(super) fn enabled_from(program: &Program, mut most: Vec<u32>) -> Vec<bool> {
     let mut may_be_enabled = vec![false; program.transitions()];
     let needs = |t: usize| program.inputs.row(t).iter().chain(program.tests.row(t));
     loop {

@@ -25,7 +25,7 @@ pub struct SteadyResult {
     pub(super) wall: Duration,
     pub(super) folded: Option<FoldedParts>,
     pub(super) not_folded: Vec<NotFolded>,
-    /// Transitions that never fired, although they may in longer runs.
+    /// Transitions that never or rarely fired, although they may in longer runs.
     pub(super) unseen: Unseen,
 }
 
@@ -35,7 +35,7 @@ impl SteadyResult {
         &self.net
     }
 
-    /// Transitions that never fired, although they may in longer runs. A number that their firings can influence has no
+    /// Transitions that never or rarely fired, although they may in longer runs. A number that their firings can influence has no
     /// interval.
     pub fn unseen(&self) -> &Unseen {
         &self.unseen
@@ -152,7 +152,7 @@ impl SteadyResult {
         self.runs.iter().filter_map(|run| of(run).get(at)).map(Vec::as_slice).collect()
     }
 
-    fn mean(&self, runs: &[&[f64]], unseen: Option<&str>) -> Measured {
+    fn mean(&self, runs: &[&[f64]], unseen: Option<String>) -> Measured {
         match long_run_mean(runs, self.level) {
             Ok(steady) => Measured::from(steady.estimate).unless_unseen(unseen),
             Err(error) => self.without_interval(runs, &error),

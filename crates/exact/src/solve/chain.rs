@@ -103,7 +103,8 @@ impl Chain {
             }
             before = Some(state);
         }
-        let total: f64 = self.initial.iter().map(|&(_, p)| p).sum();
+        // the sum of no numbers is -0
+        let total = self.initial.iter().map(|&(_, p)| p).sum::<f64>() + 0.0;
         if (total - 1.0).abs() > INITIAL_SUM_ERROR {
             return Err(ChainProblem::InitialSum { total });
         }

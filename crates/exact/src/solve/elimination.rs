@@ -215,12 +215,14 @@ impl Elimination {
         }
         let skipped = usize::from(self.core.is_empty());
         for k in 1..self.core.len() {
-            let flow = self.core_flow(&y, k);
-            put(&mut y, self.core[k], flow / self.core_pivots[k]);
+            put(&mut y, self.core[k], |y| self.core_flow(y, k) / self.core_pivots[k]);
         }
         for k in (0..self.order.len().saturating_sub(skipped)).rev() {
-            let flow: f64 = self.into.row(k).iter().map(|&(from, q)| y[from as usize] * q).sum();
-            put(&mut y, self.order[k], flow / self.pivots[k]);
+            let flow = |y: &[f64]| self.into.row(k).iter().map(|&(from, q)| y[from as usize] * q).sum::<f64>();
+            put(&mut y, self.order[k], |y| flow(y) / self.pivots[k]);
+        }
+        if f64::is_infinite(y.iter().sum()) {
+            scale(&mut y);
         }
         let total: f64 = y.iter().sum();
         y.iter_mut().for_each(|v| *v /= total);
@@ -288,12 +290,25 @@ impl Elimination {
 /// result anyway.
 const LARGE: f64 = 1e250;
 
-/// Sets the value of a state, and rescales all values if necessary, so that their ratios stay the same.
-fn put(y: &mut [f64], state: u32, value: f64) {
-    y[state as usize] = value;
-    if value > LARGE {
-        y.iter_mut().for_each(|v| *v /= LARGE);
+/// Sets the value of a state, which follows from the others, and rescales all values if necessary, so that their ratios stay the
+/// same. Next to values of at most 1, a value that is not finite leaves nothing of them.
+fn put(y: &mut [f64], state: u32, value: impl Fn(&[f64]) -> f64) {
+    let mut found = value(y);
+    if found.is_nan() || found > LARGE {
+        scale(y);
+        found = value(y);
+        if !found.is_finite() {
+            y.fill(0.0);
+            found = 1.0;
+        }
     }
+    y[state as usize] = found;
+}
+
+/// Divides all values by the largest.
+fn scale(y: &mut [f64]) {
+    let largest = y.iter().copied().fold(0.0, f64::max);
+    y.iter_mut().for_each(|value| *value /= largest);
 }
 
 impl Rest {

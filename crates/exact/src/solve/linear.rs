@@ -147,7 +147,7 @@ pub enum LinearError {
         states: usize,
     },
     /// Numbers exceeded the range of floating point, because rates differ by more than 1e300.
-    #[error("the solution of {states} states is not finite: rates differ too much")]
+    #[error("the solution of {states} states is not finite: rates differ by a factor of more than 1e300")]
     NotFinite {
         /// States of the part.
         states: usize,

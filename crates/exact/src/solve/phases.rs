@@ -462,13 +462,12 @@ mod tests {
         let mut candidates = Candidates::default();
         for group in 0..program.groups.rows() {
             find_candidates(program, group, &marking, &mut candidates).unwrap();
-            let total: f64 = candidates.exact_weights().iter().sum();
-            for (&t, weight) in candidates.transitions().iter().zip(candidates.exact_weights()) {
+            for (&t, share) in candidates.transitions().iter().zip(candidates.shares()) {
                 let mut next = marking.clone();
                 fire(program, t as usize, &mut next).unwrap();
-                settle(program, next, p * weight / total, found);
+                settle(program, next, p * share, found);
             }
-            if total > 0.0 {
+            if !candidates.transitions().is_empty() {
                 return;
             }
         }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::compile::{Code, Firing, Program};
 use crate::fold::Symmetry;
-use crate::semantics::{Candidates, rate};
+use crate::semantics::{Candidates, Fault, rate};
 use crate::solve::canonical::Canonical;
 use crate::solve::chain::Chain;
 use crate::solve::explore_error::{ExploreError, Incomplete};
@@ -301,18 +301,24 @@ impl<'a> Explorer<'a> {
         if self.rules.is_goal(marking)? {
             self.goals.push(state);
         } else {
-            let mut moves = false;
+            let (mut moves, mut total, mut fastest) = (false, 0.0, (0.0, 0));
             let mut timed = std::mem::take(&mut self.timed);
             for &t in self.rules.timed(marking, &mut timed) {
                 let rate = rate(program, t as usize, marking)?;
                 if rate > 0.0 {
                     moves = true;
+                    total += rate;
+                    fastest = if rate > fastest.0 { (rate, t) } else { fastest };
                     next.copy_from(marking);
                     next.fire(program, t as usize)?;
                     self.arrive(Some(state), next, program.affects_groups.row(t as usize), rate, row)?;
                 }
             }
             self.timed = timed;
+            if f64::is_infinite(total) {
+                let transition = program.transition_names[fastest.1 as usize].to_owned();
+                return Err(Fault::RateSum { transition }.into());
+            }
             if !moves {
                 self.dead.push(state);
             }
@@ -473,7 +479,6 @@ mod tests {
     use super::*;
     use crate::compile::compile;
     use crate::net::{NetBuilder, Timing};
-    use crate::semantics::Fault;
     use crate::solve::cases::{kanban, queue, ring, space, trap};
     use crate::watch::Unwatched;
 

@@ -217,13 +217,12 @@ impl Settling {
         let mut found = std::mem::take(&mut self.found);
         self.markings.read(at, &mut self.marking);
         if rules.choice(&self.marking, &mut found)? {
-            let total: f64 = found.exact_weights().iter().sum();
-            for (&transition, weight) in found.transitions().iter().zip(found.exact_weights()) {
+            for (&transition, probability) in found.transitions().iter().zip(found.shares()) {
                 self.next.copy_from(&self.marking);
                 self.next.fire(rules.program, transition as usize)?;
                 rules.sort(&mut self.next);
                 let to = self.add((number(at), transition));
-                self.steps.push(Step { to, transition, probability: weight / total });
+                self.steps.push(Step { to, transition, probability });
             }
         }
         self.found = found;

@@ -87,9 +87,6 @@ fn is_none(runs: &u64) -> bool {
     *runs == 0
 }
 
-/// Firings below which a transition counts as rare.
-const RARE: u64 = 30;
-
 /// Results of long runs to report besides the averages.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SteadySettings<'a> {
@@ -101,7 +98,7 @@ pub struct SteadySettings<'a> {
     pub rewards: &'a [String],
     /// Indices of the transitions that could fire; the report lists those that fired rarely.
     pub possible: &'a [u32],
-    /// Transitions that never fired, although longer runs may show their effects. Numbers that they can influence have
+    /// Transitions that never or rarely fired, although longer runs may show their effects. Numbers that they can influence have
     /// no interval. None if all transitions fired.
     pub unseen: Option<&'a Unseen>,
     /// Ids of transitions that fired often in some runs and never in others.
@@ -163,13 +160,13 @@ fn rare_transitions(runs: &[BatchAverages], subject: &Subject<'_>, possible: &[u
     let firings = |t: usize| runs.iter().filter_map(|run| run.fired.get(t)).sum();
     let possible = possible.iter().filter_map(|&t| Some((t as usize, subject.transitions.get(t as usize)?)));
     let rows = possible.map(|(t, name)| RareTransition { name: name.to_owned(), firings: firings(t) });
-    rows.filter(|row| row.firings < RARE).collect()
+    rows.filter(|row| row.firings < Unseen::RARE).collect()
 }
 
-/// Id of the first transition that never fired and can influence a number, by the number's position.
-type WhichUnseen = for<'a> fn(&'a Unseen, usize) -> Option<&'a str>;
+/// The first transition that fired too rarely and can influence a number, by the number's position.
+type WhichUnseen = fn(&Unseen, usize) -> Option<String>;
 
-fn row(name: &str, unit: &'static str, runs: &[&[f64]], level: f64, unseen: Option<&str>) -> Option<SteadyRow> {
+fn row(name: &str, unit: &'static str, runs: &[&[f64]], level: f64, unseen: Option<String>) -> Option<SteadyRow> {
     let found = long_run_mean(runs, level);
     let longest = runs.iter().map(|run| run.len()).max().unwrap_or(0);
     let warm_up = found.ok().map(|steady| steady.warmup as f64 / longest as f64);

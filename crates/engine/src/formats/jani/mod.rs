@@ -67,6 +67,10 @@ pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Model, ReadError> {
         let at = (line_start + error.column().saturating_sub(1)).min(text.len());
         one(spot(&text, at..at), Fault::Json { reason: reason_of(&error) })
     })?;
+    if !root.is_object() {
+        let reason = "a JANI model is an object, in braces".to_owned();
+        return Err(one(spot(&text, 0..0), Fault::Jani { pointer: "/".to_owned(), reason }));
+    }
     model(&root, options).map_err(|fail| {
         let (pointer, span) = locate(&root, fail.at, &text);
         let pointer = if pointer.is_empty() { "/".to_owned() } else { pointer };

@@ -93,8 +93,8 @@ proptest! {
 
 #[test]
 fn files_that_are_no_nets_are_refused_with_a_reason() {
-    assert_eq!(fault(b""), Fault::Empty);
-    assert_eq!(fault(b"  \n"), Fault::Empty);
+    assert_eq!(fault(b""), Fault::Empty { expected: "a `<pnml>` element" });
+    assert_eq!(fault(b"  \n"), Fault::Empty { expected: "a `<pnml>` element" });
     assert_eq!(fault(b"<pnml/>"), Fault::NoNet);
     assert_eq!(fault(b"<html><body/></html>"), Fault::WrongRoot { found: "html".into() });
     assert!(matches!(fault(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"), Fault::Malformed { .. }));

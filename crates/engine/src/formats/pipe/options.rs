@@ -47,6 +47,8 @@ pub struct ReadOptions {
     pub constants: Vec<(String, f64)>,
     /// The text of the `.def` file that belongs to a GreatSPN `.net`. Default none.
     pub definitions: Option<String>,
+    /// The extension of the file's name, such as `jani`; used for a text whose content shows no format. Default none.
+    pub extension: Option<String>,
     /// Maximum size of a file in bytes. Default 256 MiB.
     pub max_bytes: usize,
     /// Maximum nesting of elements. Default 64.
@@ -70,6 +72,7 @@ impl Default for ReadOptions {
             net: None,
             constants: Vec::new(),
             definitions: None,
+            extension: None,
             max_bytes: 256 << 20,
             max_depth: 64,
             max_nodes: 10_000_000,

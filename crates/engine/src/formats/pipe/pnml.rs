@@ -133,7 +133,7 @@ impl<'t> Collector<'_, '_, 't> {
             }
             name if !OWN_TOOLS.contains(&name) && holds_number(element) => {
                 self.net.traces.unread_tool = true;
-                self.notes.odd(element.span(), Oddity::ForeignElement, || {
+                self.notes.odd(element.span(), Oddity::UnreadTool, || {
                     format!("the data of `{name}` in <toolspecific> are not read")
                 });
             }

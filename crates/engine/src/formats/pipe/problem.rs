@@ -53,8 +53,8 @@ pub enum Fault {
     #[error("entity `&{name};` is not expanded; write the character itself")]
     Entity { name: String },
     /// The file has no element at all.
-    #[error("the file is empty; expected a `<pnml>` element")]
-    Empty,
+    #[error("the file is empty; expected {expected}")]
+    Empty { expected: &'static str },
     /// The root is not `<pnml>`.
     #[error("the root element is `<{found}>`, not `<pnml>`")]
     WrongRoot { found: String },
@@ -219,6 +219,8 @@ pub enum Oddity {
     HighLevel,
     /// Elements without meaning in tailspn.
     ForeignElement,
+    /// Data of another tool that may state times or weights, which are not read.
+    UnreadTool,
     /// Measures of a project, which a net cannot store.
     Measures,
     /// A rate that depends on the marking, read as the total rate of all servers.
@@ -279,6 +281,7 @@ impl Warning {
                 | Oddity::FixedDelay
                 | Oddity::ProcessWriter
                 | Oddity::Dice
+                | Oddity::UnreadTool
                 | Oddity::Untimed
                 | Oddity::Preselection
                 | Oddity::Workflow

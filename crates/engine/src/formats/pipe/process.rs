@@ -16,11 +16,17 @@ use crate::formats::pipe::raw::{ProcessWriter, Stochastic};
 use crate::formats::pipe::xml::{Element, Text};
 use crate::net::{Delay, Expr, Law, Memory, Servers, Timing};
 
-/// Message about distributions of pm4py that are not read.
-const READABLE: &str = "distributions other than IMMEDIATE, EXPONENTIAL (rate), DETERMINISTIC (delay), UNIFORM (low;width), \
-                        LOGNORMAL (shape;0;scale) and GAMMA (stages;0;scale)";
-
 impl ProcessWriter {
+    /// Message about distributions that are not read.
+    fn readable(self) -> &'static str {
+        if self.version == Some(true) {
+            "distributions of ProM other than IMMEDIATE, EXPONENTIAL (mean), DETERMINISTIC (delay) and UNIFORM (lower;upper end)"
+        } else {
+            "distributions other than IMMEDIATE, EXPONENTIAL (rate), DETERMINISTIC (delay), UNIFORM (low;width), \
+             LOGNORMAL (shape;0;scale) and GAMMA (stages;0;scale)"
+        }
+    }
+
     /// The delay with these parameters; none if it cannot be read.
     fn delay(self, kind: &str, numbers: &[f64]) -> Option<Delay> {
         let (is_prom, unit) = (self.version == Some(true), self.unit.unwrap_or(1.0));
@@ -122,6 +128,14 @@ impl Stochastic<'_> {
                 "the file does not say which tool wrote its distributions; read as by pm4py: EXPONENTIAL has a rate, UNIFORM its lower end and width, in seconds (version=\"0.1\" is ProM: mean, and both ends)".to_owned()
             });
         }
+        if let ("EXPONENTIAL", [mean], Some(true)) = (kind, &*numbers, writer.version)
+            && *mean <= 0.0
+        {
+            let span = self.parameters.as_ref().map_or(self.tag.clone(), |text| text.span.clone());
+            let what = format!("the mean delay of transition `{id}`");
+            notes.fault(span, Fault::BadNumber { what, text: text.to_owned(), expected: "a positive number" });
+            return None;
+        }
         let law = match writer.delay(kind, &numbers) {
             _ if is_immediate => return self.immediate(notes, id, default_priority),
             Some(Delay::Exponential { rate }) => {
@@ -136,7 +150,7 @@ impl Stochastic<'_> {
             None => {
                 let span = self.parameters.as_ref().or(self.kind.as_ref()).map_or(self.tag.clone(), |t| t.span.clone());
                 let what = format!("transition `{id}` has the distribution `{kind}` with parameters `{text}`");
-                notes.fault(span, Fault::Formalism { what, formalism: READABLE });
+                notes.fault(span, Fault::Formalism { what, formalism: writer.readable() });
                 return None;
             }
         };
@@ -147,8 +161,9 @@ impl Stochastic<'_> {
 
     fn immediate(&self, notes: &mut Notes<'_>, id: &str, default_priority: u32) -> Option<Timing> {
         let weight = self.weight.as_ref().map_or(Some(1.0), |text| text.value.parse().ok());
+        let weight = weight.filter(|weight: &f64| *weight >= 0.0 && weight.is_finite());
         let priority = self.priority.as_ref().map_or(Some(default_priority), |text| text.value.parse().ok());
-        if let (Some(weight), Some(priority)) = (weight.filter(|w: &f64| *w >= 0.0 && w.is_finite()), priority) {
+        if let (Some(weight), Some(priority)) = (weight, priority) {
             return Some(Timing::immediate(weight, priority));
         }
         let (name, text) = if weight.is_none() { ("weight", &self.weight) } else { ("priority", &self.priority) };

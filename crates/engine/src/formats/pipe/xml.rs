@@ -458,7 +458,7 @@ impl<'o, 't> Streamer<'o, 't> {
             let reason = "the file ends inside this element".to_owned();
             return Err((tag.clone(), Fault::Malformed { reason }));
         }
-        if self.nodes == 0 { Err((0..0, Fault::Empty)) } else { Ok(()) }
+        if self.nodes == 0 { Err((0..0, Fault::Empty { expected: "a `<pnml>` element" })) } else { Ok(()) }
     }
 }
 
@@ -512,7 +512,7 @@ mod tests {
     #[test]
     fn malformed_files_name_the_place() {
         let fault = |text| outline(text).unwrap_err();
-        assert_eq!(fault(""), (0..0, Fault::Empty));
+        assert_eq!(fault(""), (0..0, Fault::Empty { expected: "a `<pnml>` element" }));
         assert_eq!(fault("<html/>").1, Fault::WrongRoot { found: "html".to_owned() });
         assert_eq!(fault("<pnml><net>").0, 6..11);
         assert!(matches!(fault("<pnml></pnml><pnml/>").1, Fault::Malformed { .. }));

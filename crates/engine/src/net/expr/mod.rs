@@ -5,7 +5,9 @@
 //! the names ([`resolve`]); the compiler turns the tree into stack code.
 
 mod ast;
+mod error;
 mod parse;
 
 pub use ast::{BinaryOp, Expr, Function, Leaf, UnaryOp};
-pub use parse::{ExprError, MAX_DEPTH, MAX_OPERATORS, Name, NamedLeaf, Names, parse, parse_paths, resolve};
+pub use error::{ExprError, MAX_DEPTH, MAX_OPERATORS};
+pub use parse::{Name, NamedLeaf, Names, parse, parse_paths, resolve};

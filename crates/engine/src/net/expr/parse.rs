@@ -5,13 +5,8 @@
 use std::ops::Range;
 
 use crate::net::expr::ast::{BinaryOp, Expr, Function, Leaf, NOT_LEVEL, UnaryOp};
+use crate::net::expr::error::{ExprError, MAX_DEPTH, MAX_OPERATORS, OTHER_NAMES};
 use crate::net::ids::{ClassId, ParameterId, PlaceId};
-
-/// Maximum nesting of an expression, a limit that protects the stack.
-pub const MAX_DEPTH: usize = 200;
-
-/// Maximum number of operators in one expression.
-pub const MAX_OPERATORS: usize = 4_000;
 
 /// A name in an expression, and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,114 +26,6 @@ pub enum NamedLeaf {
     Tokens(Name, Option<Name>),
     /// `cap(place)`
     Capacity(Name),
-}
-
-/// Reason why a text is not an expression. The span is in bytes of the text.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ExprError {
-    /// Unexpected input.
-    #[error("expected {expected}")]
-    Expected {
-        /// The expected text.
-        expected: &'static str,
-        /// Position in the text, in bytes.
-        span: Range<usize>,
-    },
-    /// Text that is not a number.
-    #[error("`{text}` is not a number")]
-    BadNumber {
-        /// The text.
-        text: String,
-        /// Position in the text, in bytes.
-        span: Range<usize>,
-    },
-    /// A function that does not exist.
-    #[error("there is no function `{name}`; the functions are {}", known_functions())]
-    UnknownFunction {
-        /// Name of the function.
-        name: String,
-        /// Position in the text, in bytes.
-        span: Range<usize>,
-    },
-    /// A function with too few or too many arguments.
-    #[error("`{name}` takes {}, not {got}", arguments(*least, *most))]
-    Arity {
-        /// The function.
-        name: &'static str,
-        /// Minimum number of arguments.
-        least: usize,
-        /// Maximum number of arguments.
-        most: usize,
-        /// Number of arguments given.
-        got: usize,
-        /// Position in the text, in bytes.
-        span: Range<usize>,
-    },
-    /// A place that the net does not have.
-    #[error("there is no place `{name}`")]
-    UnknownPlace {
-        /// Name of the place.
-        name: String,
-        /// Position in the text, in bytes.
-        span: Range<usize>,
-    },
-    /// A token class that the net does not have.
-    #[error("there is no token class `{name}`")]
-    UnknownClass {
-        /// Name of the class.
-        name: String,
-        /// Position in the text, in bytes.
-        span: Range<usize>,
-    },
-    /// A name that is not a rate parameter of the net.
-    #[error("there is no rate parameter `{name}` (tokens in a place are written `#(place)`)")]
-    UnknownParameter {
-        /// Name of the parameter.
-        name: String,
-        /// Position in the text, in bytes.
-        span: Range<usize>,
-    },
-    /// Parentheses nest deeper than [`MAX_DEPTH`], or there are more than [`MAX_OPERATORS`] operators.
-    #[error("the expression is nested deeper than {MAX_DEPTH} levels or has more than {MAX_OPERATORS} operators")]
-    TooDeep {
-        /// Position in the text, in bytes.
-        span: Range<usize>,
-    },
-}
-
-/// Names of all functions.
-fn known_functions() -> String {
-    let mut names: Vec<&str> = Function::ALL.iter().map(|function| function.name()).collect();
-    names.extend(OTHER_NAMES.iter().map(|(name, _)| *name));
-    names.extend(["cap", "mod"]);
-    names.sort_unstable();
-    names.join(", ")
-}
-
-/// Numbers of arguments in words.
-fn arguments(least: usize, most: usize) -> String {
-    match (least, most) {
-        (1, 1) => "1 argument".to_owned(),
-        _ if least == most => format!("{least} arguments"),
-        _ => format!("{least} to {most} arguments"),
-    }
-}
-
-impl ExprError {
-    /// The bytes of the text that the error is about.
-    pub fn span(&self) -> Range<usize> {
-        match self {
-            Self::Expected { span, .. }
-            | Self::BadNumber { span, .. }
-            | Self::UnknownFunction { span, .. }
-            | Self::Arity { span, .. }
-            | Self::UnknownPlace { span, .. }
-            | Self::UnknownClass { span, .. }
-            | Self::UnknownParameter { span, .. }
-            | Self::TooDeep { span } => span.clone(),
-        }
-    }
 }
 
 /// Looks names up when an expression is resolved.
@@ -171,7 +58,7 @@ pub fn parse_paths(text: &str) -> Result<Expr<NamedLeaf>, ExprError> {
 
 /// One expression and nothing after it.
 fn whole(mut parser: Parser<'_>) -> Result<Expr<NamedLeaf>, ExprError> {
-    let expr = parser.binary(1)?;
+    let expr = parser.conditional()?;
     parser.skip_blanks();
     if parser.at < parser.text.len() {
         return Err(parser.expected("an operator or the end"));
@@ -224,7 +111,7 @@ struct Parser<'a> {
 }
 
 /// Longer symbols first, so that `<=` is not read as `<`.
-const OPERATORS: [(&str, BinaryOp); 16] = [
+const OPERATORS: [(&str, BinaryOp); 19] = [
     ("||", BinaryOp::Or),
     ("&&", BinaryOp::And),
     ("==", BinaryOp::Equal),
@@ -241,10 +128,18 @@ const OPERATORS: [(&str, BinaryOp); 16] = [
     ("%", BinaryOp::Remainder),
     ("|", BinaryOp::Or),
     ("&", BinaryOp::And),
+    ("or", BinaryOp::Or),
+    ("and", BinaryOp::And),
+    ("mod", BinaryOp::Remainder),
 ];
 
-/// Names that other tools give to a function.
-const OTHER_NAMES: [(&str, Function); 1] = [("ln", Function::Log)];
+/// Truth values as words.
+const TRUTH: [(&str, f64); 2] = [("true", 1.0), ("false", 0.0)];
+
+/// Returns true for a character of a word.
+fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '.'
+}
 
 impl Parser<'_> {
     fn rest(&self) -> &str {
@@ -281,6 +176,44 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// Parses `c ? x : y`, which is `if(c, x, y)`, and what binds more tightly.
+    fn conditional(&mut self) -> Result<Expr<NamedLeaf>, ExprError> {
+        let condition = self.implication()?;
+        if !self.take("?") {
+            return Ok(condition);
+        }
+        self.deeper()?;
+        let then = self.conditional()?;
+        self.require(":")?;
+        let otherwise = self.conditional()?;
+        self.depth -= 1;
+        Ok(Expr::Call(Function::If, vec![condition, then, otherwise]))
+    }
+
+    /// Parses `a => b`, which is `!a || b`, from right to left.
+    fn implication(&mut self) -> Result<Expr<NamedLeaf>, ExprError> {
+        let left = self.binary(1)?;
+        if !self.take("=>") {
+            return Ok(left);
+        }
+        self.deeper()?;
+        let right = self.implication()?;
+        self.depth -= 1;
+        Ok(Expr::Binary(BinaryOp::Or, Box::new(Expr::Unary(UnaryOp::Not, Box::new(left))), Box::new(right)))
+    }
+
+    /// Returns the operator that follows an operand, and the length of its sign. A word after an operand is an operator only.
+    fn operator(&self) -> Option<(usize, BinaryOp)> {
+        let rest = self.rest();
+        if rest.starts_with("=>") {
+            return None;
+        }
+        let ends = |word: &str| !rest[word.len()..].starts_with(is_of_word);
+        let is_next =
+            |(sign, _): &&(&str, BinaryOp)| rest.starts_with(sign) && (!sign.starts_with(is_of_word) || ends(sign));
+        OPERATORS.iter().find(is_next).map(|(sign, op)| (sign.len(), *op))
+    }
+
     /// Parses operators that bind at least as tightly as `level`. All operators are left-associative; comparisons of one
     /// level do not follow each other.
     fn binary(&mut self, level: u8) -> Result<Expr<NamedLeaf>, ExprError> {
@@ -293,8 +226,7 @@ impl Parser<'_> {
         let mut compared = None;
         loop {
             self.skip_blanks();
-            let next = OPERATORS.iter().find(|(symbol, _)| self.rest().starts_with(symbol));
-            let Some((symbol, op)) = next.filter(|(_, op)| op.level() >= level) else { break };
+            let Some((length, op)) = self.operator().filter(|(_, op)| op.level() >= level) else { break };
             // a long chain of operators is also a deep tree
             self.operators += 1;
             if self.operators > MAX_OPERATORS {
@@ -304,18 +236,24 @@ impl Parser<'_> {
                 return Err(self.expected("`&&`, `||` or the end after a comparison (`a < b < c` is `a < b && b < c`)"));
             }
             compared = Some(op.level());
-            self.at += symbol.len();
+            self.at += length;
             let right = self.binary(op.level() + 1)?;
-            left = Expr::Binary(*op, Box::new(left), Box::new(right));
+            left = Expr::Binary(op, Box::new(left), Box::new(right));
         }
         self.depth -= 1;
         Ok(left)
     }
 
-    /// Takes a `!` that is not part of `!=`.
+    /// Takes a `!` that is not part of `!=`, or the word `not` before an operand.
     fn take_not(&mut self) -> bool {
         self.skip_blanks();
-        !self.rest().starts_with("!=") && self.take("!")
+        if self.rest().starts_with('!') {
+            return !self.rest().starts_with("!=") && self.take("!");
+        }
+        let after = self.rest().strip_prefix("not").filter(|after| !after.starts_with(is_of_word));
+        let is_not = after.is_some_and(|after| after.trim_start().starts_with(|c| is_of_word(c) || "#(!".contains(c)));
+        self.at += if is_not { "not".len() } else { 0 };
+        is_not
     }
 
     fn unary(&mut self) -> Result<Expr<NamedLeaf>, ExprError> {
@@ -352,7 +290,7 @@ impl Parser<'_> {
         match self.rest().chars().next() {
             Some('(') => {
                 self.at += 1;
-                let inner = self.binary(1)?;
+                let inner = self.conditional()?;
                 self.require(")")?;
                 Ok(inner)
             }
@@ -416,6 +354,9 @@ impl Parser<'_> {
         let name = Name { text: self.text[start..self.at].to_owned(), span: start..self.at };
         if !self.take("(") {
             self.at = name.span.end;
+            if let Some((_, value)) = TRUTH.iter().find(|(word, _)| *word == name.text) {
+                return Ok(Expr::Number(*value));
+            }
             return Ok(Expr::Leaf(NamedLeaf::Parameter(name)));
         }
         if name.text.eq_ignore_ascii_case("cap") {
@@ -441,9 +382,9 @@ impl Parser<'_> {
 
     /// The arguments of a call, after its opening bracket.
     fn arguments(&mut self) -> Result<Vec<Expr<NamedLeaf>>, ExprError> {
-        let mut args = vec![self.binary(1)?];
+        let mut args = vec![self.conditional()?];
         while self.take(",") {
-            args.push(self.binary(1)?);
+            args.push(self.conditional()?);
         }
         self.require(")")?;
         Ok(args)
@@ -461,7 +402,7 @@ impl Parser<'_> {
 
     /// Letters, digits, `_` and `.`.
     fn skip_word(&mut self) {
-        let length = self.rest().find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.'));
+        let length = self.rest().find(|c: char| !is_of_word(c));
         self.at += length.unwrap_or(self.rest().len());
     }
 

@@ -34,7 +34,7 @@ impl FixedDelayStates {
             }
             Query::Until { stay, goal, to, .. } => {
                 let states = explore(goal, avoided(net, stay))?;
-                if to.is_finite() { states.passage(watch)?.cdf(*to) } else { Ok(states.moments(&linear)?.0) }
+                if to.is_finite() { states.passage(watch)?.certain_cdf(*to) } else { Ok(states.moments(&linear)?.0) }
             }
             Query::At { value, time } => {
                 let found = self.at(&[*time], watch)?;

@@ -29,8 +29,8 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// Returns the clock of delay `f`.
-    pub(super) fn new(play: &Play, f: u32, delay: &Fixed) -> Self {
+    /// Returns the clock of delay `f`. What takes up to `most` jumps is right relative to its own probability.
+    pub(super) fn new(play: &Play, f: u32, delay: &Fixed, most: usize) -> Self {
         let states: Vec<u32> =
             (0..).zip(&play.fixed).filter(|(_, fixed)| **fixed == Some(f)).map(|(state, _)| state).collect();
         let row = |&state: &u32| {
@@ -39,7 +39,7 @@ impl Clock {
         };
         let exit: Vec<f64> = states.iter().map(|&state| play.exit_rate(state)).collect();
         let jumps = Uniformised::of(&Rates::from_rows(states.iter().map(row)), &exit);
-        let end = |&(value, share): &(f64, f64)| End { value, share, window: window(jumps.rate * value) };
+        let end = |&(value, share): &(f64, f64)| End { value, share, window: window(jumps.rate * value, most) };
         Self { ends: delay.values.iter().map(end).collect(), jumps, states }
     }
 

@@ -23,14 +23,19 @@
 
 use std::sync::Arc;
 
+use crate::estimate::PoissonWindow;
 use crate::solve::fixed_delays::clock::Clock;
 use crate::solve::fixed_delays::grid::{self, OMITTED, TimeGrid, multiple, window};
 use crate::solve::fixed_delays::{FixedDelayError, FixedDelayStates, Play};
-use crate::solve::transient::{ROUNDING_OF_A_JUMP, TransientError, Uniformised};
+use crate::solve::rates::Rates;
+use crate::solve::transient::{ROUNDING_OF_A_JUMP, Uniformised};
 use crate::watch::Watch;
 
 /// Maximum number of multiplications: a few minutes.
 pub(super) const MOST_WORK: f64 = 2e11;
+/// Multiplications per second, and intervals of the smallest nets per second, that no core reaches.
+const FASTEST: f64 = 4e9;
+const MOST_INTERVALS: f64 = 1e6;
 
 /// The firings of fixed delays in an interval, per state in which a delay runs.
 #[derive(Clone, Debug, Default)]
@@ -67,6 +72,10 @@ pub(super) struct Evolution<'a> {
     /// largest rate.
     starts: Vec<(u32, u32, f64)>,
     jumps: Uniformised,
+    /// Number of jumps for which small probabilities are right, too; none in a large net.
+    farthest: Option<usize>,
+    /// True after the first firing of a delay. Firings are subtracted, so probabilities have absolute errors from then on.
+    has_fired: bool,
     /// Per number of jumps: its probability in an interval, and the probability of more jumps.
     weights: Vec<f64>,
     above: Vec<f64>,
@@ -92,12 +101,14 @@ impl<'a> Evolution<'a> {
         let jumps = Uniformised::of(&play.rates, &exit);
         let step =
             grid::step(delays, jumps.rate, |delay| program.transition_names[delay.transition as usize].to_owned())?;
-        let clocks: Vec<Clock> = (0..).zip(delays).map(|(f, delay)| Clock::new(play, f, delay)).collect();
+        let farthest = farthest(&play.rates);
+        let most = farthest.unwrap_or(0);
+        let clocks: Vec<Clock> = (0..).zip(delays).map(|(f, delay)| Clock::new(play, f, delay, most)).collect();
         let delayed: Vec<u32> = clocks.iter().flat_map(|clock| &clock.states).copied().collect();
         let mut position = vec![delayed.len() as u32; play.fixed.len()];
         (0..).zip(&delayed).for_each(|(at, &state)| position[state as usize] = at);
         let longest = clocks.iter().flat_map(|clock| &clock.ends).map(|end| multiple(end.value, step) as usize).max();
-        let poisson = window(jumps.rate * step);
+        let poisson = window(jumps.rate * step, most);
         let mut now = vec![0.0; play.fixed.len()];
         states.initial().iter().for_each(|&(state, share)| now[state as usize] = share);
         let mut this = Self {
@@ -115,6 +126,8 @@ impl<'a> Evolution<'a> {
             delayed,
             position,
             jumps,
+            farthest,
+            has_fired: false,
             now,
         };
         let first = this.delayed.iter().map(|&state| this.now[state as usize]).collect();
@@ -131,9 +144,19 @@ impl<'a> Evolution<'a> {
         self.error
     }
 
+    /// Bound of the absolute error of a sum of probabilities; 0 if only its last digits are uncertain.
+    pub(super) fn absolute_error(&self) -> f64 {
+        if self.has_fired || self.farthest.is_none() { self.error } else { 0.0 }
+    }
+
     /// The largest rate of leaving a state \[1/s\].
     pub(super) fn rate(&self) -> f64 {
         self.jumps.rate
+    }
+
+    /// The numbers of jumps since the start of an interval, `since` \[s\] later.
+    pub(super) fn window(&self, since: f64) -> PoissonWindow {
+        window(self.jumps.rate * since, self.farthest.unwrap_or(0))
     }
 
     pub(super) fn delayed(&self) -> &[u32] {
@@ -148,15 +171,24 @@ impl<'a> Evolution<'a> {
 
     /// Returns an error if the work up to a time exceeds the limit.
     pub(super) fn check(&self, time: f64, limit: f64) -> Result<(), FixedDelayError> {
-        let needed = self.work(time);
+        let (needed, done) = (self.work(time), self.grid.intervals as f64 * self.grid.step);
         if needed > limit {
             return Err(FixedDelayError::TooMuchWork { needed, time, limit });
         }
-        Ok(())
+        let rest = (time - done).max(0.0);
+        let seconds = (self.work(rest) / FASTEST).max(rest / self.grid.step / MOST_INTERVALS);
+        match self.watch.left().map(|left| left.as_secs_f64()) {
+            Some(left) if seconds > left => {
+                let intervals = (time / self.grid.step).ceil();
+                Err(FixedDelayError::TooSlow { intervals, time, seconds, left })
+            }
+            _ => Ok(()),
+        }
     }
 
     fn stopped(&self) -> FixedDelayError {
-        TransientError::Stopped { time: (self.grid.intervals + 1) as f64 * self.grid.step }.into()
+        let intervals = self.grid.intervals;
+        FixedDelayError::Stopped { intervals, time: intervals as f64 * self.grid.step }
     }
 
     /// Computes the next interval.
@@ -168,6 +200,7 @@ impl<'a> Evolution<'a> {
         let firings = std::mem::take(&mut self.ahead[slot]);
         let held = firings.at_start.len() + firings.terms.iter().map(Vec::len).sum::<usize>();
         self.bytes -= (held * size_of::<f64>()) as u64;
+        self.has_fired |= held > 0;
         if !firings.at_start.is_empty() {
             self.fire_at_once(&firings.at_start)?;
         }
@@ -271,6 +304,26 @@ impl<'a> Evolution<'a> {
         }
         Ok(())
     }
+}
+
+/// Number of states above which small probabilities are not computed exactly, because that takes much more work.
+const FEW: usize = 64;
+
+/// Returns the largest number of jumps that a state of a small net is away from another; none for other nets.
+fn farthest(rates: &Rates) -> Option<usize> {
+    let from = |start: usize| {
+        let (mut seen, mut layer, mut jumps) = (vec![false; rates.rows()], vec![start as u32], 0);
+        seen[start] = true;
+        loop {
+            let ahead = layer.iter().flat_map(|&state| rates.states(state as usize)).copied();
+            layer = ahead.filter(|&to| !std::mem::replace(&mut seen[to as usize], true)).collect();
+            if layer.is_empty() {
+                return jumps;
+            }
+            jumps += 1;
+        }
+    };
+    if rates.rows() > FEW { None } else { (0..rates.rows()).map(from).max() }
 }
 
 fn norm(values: &[f64]) -> f64 {

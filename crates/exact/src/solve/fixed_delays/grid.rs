@@ -69,15 +69,39 @@ pub(super) fn place(time: f64, step: f64) -> (u64, f64) {
 
 /// Probability omitted at the end of each Poisson distribution: far below rounding errors.
 pub(super) const OMITTED: f64 = 1e-18;
+/// Omitted probability if small probabilities should be right, too.
+pub(super) const OMITTED_SHARE: f64 = 1e-280;
+/// Maximum mean number of jumps for which small probabilities are right, too.
+pub(super) const MOST_RELATIVE_JUMPS: f64 = 1e5;
 
-/// Returns the Poisson probabilities without a negligible remainder.
-pub(super) fn window(mean: f64) -> PoissonWindow {
-    PoissonWindow::new(mean, OMITTED)
+/// Returns the Poisson probabilities without a negligible remainder. What takes up to `jumps` jumps is right relative to its
+/// own probability, however small that is.
+pub(super) fn window(mean: f64, jumps: usize) -> PoissonWindow {
+    let short = PoissonWindow::new(mean, OMITTED);
+    if mean > MOST_RELATIVE_JUMPS {
+        return short;
+    }
+    let mut window = PoissonWindow::new(mean, OMITTED_SHARE);
+    // after the jumps that are needed, no more jumps matter than without them
+    window.weights.truncate((short.last() + 1).saturating_add(jumps) - window.first);
+    window
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rare_numbers_of_jumps_keep_their_digits() {
+        for (mean, jumps) in [(1e-9, 4), (1e-3, 6), (0.5, 30), (300.0, 0)] {
+            let found = window(mean, jumps);
+            for n in (0..=jumps).map(|n| n as f64) {
+                let ln = n * f64::ln(mean) - mean - (1..=n as u32).map(|i| f64::from(i).ln()).sum::<f64>();
+                assert!((found.weight(n as usize) / ln.exp() - 1.0).abs() < 1e-12, "{mean} {n}");
+            }
+        }
+        assert!(window(4.0, 0).weights.len() < 40 && window(1e6, 0).first > 0);
+    }
 
     #[test]
     fn the_step_divides_all_delays() {

@@ -197,6 +197,43 @@ pub enum FixedDelayError {
         /// Maximum number of multiplications.
         limit: f64,
     },
+    /// The grid of times is too long for the time that is left.
+    #[error(
+        "{intervals} intervals are needed until {} s, at least {} s of work, and {} s are left; allow more time, or ask for a shorter time",
+        shown(*time), shown(*seconds), shown(*left)
+    )]
+    TooSlow {
+        /// Number of intervals needed.
+        intervals: f64,
+        /// The time \[s\].
+        time: f64,
+        /// Lower bound of the time of the work \[s\].
+        seconds: f64,
+        /// The rest of the time limit \[s\].
+        left: f64,
+    },
+    /// The watch has stopped the work.
+    #[error("stopped after {intervals} intervals, at model time {} s", shown(*time))]
+    Stopped {
+        /// Number of intervals computed.
+        intervals: u64,
+        /// The end of the last interval \[s\].
+        time: f64,
+    },
+    /// The goal can be reached, but not by numbers that floating point can represent.
+    #[error(
+        "the goal can be reached, but a probability on the way to it is too small for floating-point numbers, so neither its probability nor its time is known; raise the smallest rates"
+    )]
+    TooRare,
+    /// A probability that rounding errors hide.
+    #[error(
+        "the probability is at most {}, which is within the rounding errors of the firings so far; ask for a longer time",
+        brief(*.most)
+    )]
+    Hidden {
+        /// Bound of the probability.
+        most: f64,
+    },
     /// The future firings of the fixed delays need too much memory.
     #[error("the future firings of the fixed delays need more than {limit} bytes; simulate the net")]
     TooManyFirings {

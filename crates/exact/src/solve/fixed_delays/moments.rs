@@ -44,14 +44,14 @@ impl FixedDelayStates {
     /// Returns the probability of ever reaching the goal, and the mean and variance of the time to the goal over the runs
     /// that reach it. The probability is exactly 1 if every run reaches the goal. If no run reaches it, there is no mean.
     /// Exact up to the reported residual. The variance is a difference, and loses digits if it is small compared with the
-    /// squared mean.
+    /// squared mean; it is infinite if it exceeds the floating-point numbers.
     ///
     /// # Errors
     ///
-    /// [`FixedDelayError::TooLarge`], [`FixedDelayError::Absorb`], and stopped work.
+    /// [`FixedDelayError::TooLarge`], [`FixedDelayError::TooRare`], [`FixedDelayError::Absorb`], and stopped work.
     pub fn moments(&self, settings: &LinearSettings<'_>) -> Result<(f64, Option<PassageMoments>), FixedDelayError> {
         let mut steps = Steps {
-            clocks: (0..).zip(&self.delays).map(|(f, delay)| Clock::new(&self.play, f, delay)).collect(),
+            clocks: (0..).zip(&self.delays).map(|(f, delay)| Clock::new(&self.play, f, delay, usize::MAX)).collect(),
             position: vec![NEVER; self.play.fixed.len()],
             states: self,
             settings,
@@ -102,7 +102,7 @@ impl Steps<'_> {
         let play = &self.states.play;
         let total = play.exit_rate(state);
         let row = |factor: f64| play.rates.row(state as usize).map(|(to, rate)| (to, rate * factor)).collect();
-        [row(1.0 / total), row(1.0 / total.powi(2)), row(2.0 / total.powi(3))]
+        [row(1.0 / total), row(1.0 / total / total), row(2.0 / total / total / total)]
     }
 
     fn during_delay(&self, state: u32, f: usize) -> Result<Rows, FixedDelayError> {
@@ -136,6 +136,27 @@ impl Steps<'_> {
         Ok(rows)
     }
 
+    /// Checks that each state can reach the goal in the embedded chain if it can in the net.
+    fn check_hope(&self, embedded: &Split) -> Result<(), FixedDelayError> {
+        let states = self.states;
+        // other firings at the end of a delay of 0 s are not possible
+        if states.delays.iter().any(|delay| delay.values.iter().any(|&(value, _)| value <= 0.0)) {
+            return Ok(());
+        }
+        let moves = |state: usize| {
+            let ends = states.play.after.row(state).iter().map(|&(to, _)| to);
+            let all = ends.chain(states.play.rates.states(state).iter().copied());
+            let mut row: Vec<(u32, f64)> = all.filter(|&to| to as usize != state).map(|to| (to, 1.0)).collect();
+            row.sort_by_key(|&(to, _)| to);
+            row.dedup_by_key(|(to, _)| *to);
+            row
+        };
+        let rates = Rates::from_rows((0..states.play.fixed.len()).map(moves));
+        let whole = Split::of(&Chain { rates, initial: states.initial().to_vec() }, &states.targets)?;
+        let is_lost = |(at, &state): (usize, &u32)| whole.hopeful[state as usize] && !embedded.hopeful[at];
+        if self.entries.iter().enumerate().any(is_lost) { Err(FixedDelayError::TooRare) } else { Ok(()) }
+    }
+
     fn solve(&self) -> Result<(f64, Option<PassageMoments>), FixedDelayError> {
         let initial: Vec<(u32, f64)> =
             self.states.initial().iter().map(|&(state, share)| (self.position[state as usize], share)).collect();
@@ -146,6 +167,7 @@ impl Steps<'_> {
         let chain = Chain { rates: Rates::from_rows(rates), initial: sorted };
         let targets: Vec<bool> = self.entries.iter().map(|&state| self.states.targets[state as usize]).collect();
         let split = Split::of(&chain, &targets)?;
+        self.check_hope(&split)?;
         let is_open = |&at: &u32| split.kind[at as usize] == Kind::Transient && split.hopeful[at as usize];
         let open: Vec<u32> = (0..self.entries.len() as u32).filter(is_open).collect();
         let part = TransientPart::new(&chain, open.clone(), *self.settings).map_err(AbsorbError::Linear)?;
@@ -162,15 +184,25 @@ impl Steps<'_> {
         let goal: Vec<f64> = targets.iter().map(|&is_target| f64::from(u8::from(is_target))).collect();
         let (reach, zeroth) = right(&|at| times(0, at, &goal), 1.0)?;
         let (first, outcome) = right(&|at| times(1, at, &reach), 0.0)?;
-        let (second, last) = right(&|at| times(2, at, &reach) + 2.0 * times(1, at, &first), 0.0)?;
+        let second = right(&|at| times(2, at, &reach) + 2.0 * times(1, at, &first), 0.0);
         let start = |values: &[f64]| initial.iter().map(|&(at, share)| share * values[at as usize]).sum::<f64>();
         let probability = if split.is_certain() { 1.0 } else { start(&reach).clamp(0.0, 1.0) };
         if probability <= 0.0 {
-            return Ok((0.0, None));
+            let hopeful = initial.iter().any(|&(at, _)| split.hopeful[at as usize]);
+            return if hopeful { Err(FixedDelayError::TooRare) } else { Ok((0.0, None)) };
         }
         let mean = start(&first) / probability;
-        let variance = (start(&second) / probability - mean * mean).max(0.0);
-        Ok((probability, Some(PassageMoments { mean, variance, outcome: zeroth.and(outcome).and(last) })))
+        let outcome = zeroth.and(outcome);
+        let (square, outcome) = match second {
+            Ok((second, last)) => (start(&second) / probability, outcome.and(last)),
+            // the mean is known
+            Err(FixedDelayError::Absorb(AbsorbError::Linear(LinearError::NotFinite { .. }))) => {
+                (f64::INFINITY, outcome)
+            }
+            Err(error) => return Err(error),
+        };
+        let variance = if square.is_finite() { (square - mean * mean).max(0.0) } else { f64::INFINITY };
+        Ok((probability, Some(PassageMoments { mean, variance, outcome })))
     }
 }
 
@@ -185,9 +217,10 @@ fn weights(end: &End, above: &[f64], rate: f64, n: usize) -> [(f64, f64); MOMENT
     // without exponential firings, nothing leaves a state before the end
     let per = if rate > 0.0 { 1.0 / rate } else { 0.0 };
     let (n1, n2) = ((n + 1) as f64, (n + 2) as f64);
+    // the powers of small rates are beyond the floating-point numbers, the products are not
     [
         (fires, end.share * more(n) * per),
-        (fires * end.value, end.share * n1 * more(n + 1) * per.powi(2)),
-        (fires * end.value.powi(2), end.share * n1 * n2 * more(n + 2) * per.powi(3)),
+        (fires * end.value, end.share * n1 * more(n + 1) * per * per),
+        (fires * end.value.powi(2), end.share * n1 * n2 * more(n + 2) * per * per * per),
     ]
 }

@@ -1,7 +1,7 @@
 //! The time to a goal of a net with fixed delays.
 
 use crate::solve::fixed_delays::evolution::{Evolution, MOST_WORK};
-use crate::solve::fixed_delays::grid::{place, window};
+use crate::solve::fixed_delays::grid::place;
 use crate::solve::fixed_delays::{FixedDelayError, FixedDelayStates, TimeGrid};
 use crate::solve::transient::TransientError;
 use crate::watch::Watch;
@@ -80,6 +80,17 @@ impl FixedDelayPassage<'_> {
         Ok(self.reached(interval as usize, since))
     }
 
+    /// Returns [`cdf`](Self::cdf), unless the rounding errors of the firings so far may hide it.
+    ///
+    /// # Errors
+    ///
+    /// [`FixedDelayError::Hidden`], and the errors of [`cdf`](Self::cdf).
+    pub(super) fn certain_cdf(&mut self, time: f64) -> Result<f64, FixedDelayError> {
+        let found = self.cdf(time)?;
+        let error = self.evolution.absolute_error();
+        if 0.0 < found && found <= error { Err(FixedDelayError::Hidden { most: found + error }) } else { Ok(found) }
+    }
+
     /// Returns the shortest time \[s\] by which the goal has been reached with probability `p`. Bracketed to a relative width of
     /// 1e-14. `ever` is the probability of ever reaching the goal, from [`FixedDelayStates::moments`].
     ///
@@ -151,7 +162,7 @@ impl FixedDelayPassage<'_> {
     /// Returns the probability of having reached the goal at a time since the start of an interval.
     fn reached(&self, interval: usize, since: f64) -> f64 {
         let terms = &self.intervals[interval];
-        let weights = window(self.evolution.rate() * since);
+        let weights = self.evolution.window(since);
         // the last term belongs to the negligible remainder
         let sum: f64 = terms[..terms.len() - 1].iter().enumerate().map(|(n, p)| weights.weight(n) * p).sum();
         sum.clamp(0.0, 1.0)

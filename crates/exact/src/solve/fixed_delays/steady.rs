@@ -14,6 +14,7 @@
 use crate::solve::averages::Averages;
 use crate::solve::chain::Chain;
 use crate::solve::explore_error::ExploreError;
+use crate::solve::fixed_delays::grid::{MOST_RELATIVE_JUMPS, OMITTED_SHARE};
 use crate::solve::fixed_delays::{FixedDelayError, FixedDelayStates, Play, averages};
 use crate::solve::linear::LinearSettings;
 use crate::solve::rates::Rates;
@@ -184,11 +185,6 @@ struct Cycle {
     stays: Vec<(u32, f64)>,
     fired: Vec<(u32, f64)>,
 }
-
-/// Omitted probability if small probabilities should be right, too.
-const OMITTED_SHARE: f64 = 1e-280;
-/// Maximum mean number of jumps in a delay for which small probabilities are right, too.
-const MOST_RELATIVE_JUMPS: f64 = 1e5;
 
 /// Position of a state that was not entered yet.
 const NEVER: u32 = u32::MAX;

@@ -4,7 +4,7 @@ use crate::estimate::PoissonWindow;
 use crate::solve::averages::Averages;
 use crate::solve::explore_error::ExploreError;
 use crate::solve::fixed_delays::evolution::{Evolution, MOST_WORK};
-use crate::solve::fixed_delays::grid::{place, window};
+use crate::solve::fixed_delays::grid::place;
 use crate::solve::fixed_delays::{FixedDelayError, FixedDelayStates, TimeGrid, averages};
 use crate::solve::transient::{TransientError, check_bytes};
 use crate::watch::Watch;
@@ -30,6 +30,38 @@ struct Request {
     weights: PoissonWindow,
 }
 
+/// Sums per requested time.
+struct Sums {
+    /// Per state: the probability.
+    probabilities: Vec<Vec<f64>>,
+    /// Per state in which a delay runs: its firings per second.
+    flows: Vec<Vec<f64>>,
+}
+
+impl Sums {
+    /// Walks to the last request; a limit may end the walk earlier.
+    fn walk(
+        &mut self,
+        evolution: &mut Evolution<'_>,
+        requests: &[Request],
+        watch: &dyn Watch,
+    ) -> Result<(), FixedDelayError> {
+        let rate = evolution.rate();
+        let intervals = requests.iter().map(|request| request.interval + 1).max().unwrap_or(0);
+        for interval in 0..intervals {
+            watch.progress(interval, intervals);
+            evolution.interval(&mut |n, term, fired| {
+                let own = requests.iter().enumerate().filter(|(_, request)| request.interval == interval);
+                for (i, weight) in own.map(|(i, request)| (i, request.weights.weight(n))) {
+                    self.probabilities[i].iter_mut().zip(term).for_each(|(sum, p)| *sum += weight * p);
+                    self.flows[i].iter_mut().zip(fired).for_each(|(sum, p)| *sum += weight * rate * p);
+                }
+            })?;
+        }
+        Ok(())
+    }
+}
+
 impl FixedDelayStates {
     /// Returns the probabilities of the states at each of `times` \[s\].
     ///
@@ -40,37 +72,55 @@ impl FixedDelayStates {
     ///
     /// All variants of [`FixedDelayError`] that concern the solution over time.
     pub fn at(&self, times: &[f64], watch: &dyn Watch) -> Result<FixedDelayTransient, FixedDelayError> {
+        let (found, limit) = self.at_until_limit(times, watch)?;
+        limit.map_or(Ok(found), Err)
+    }
+
+    /// As [`at`](Self::at). If a limit of time or work ends the walk, the result has the times before that, in the given
+    /// order, and the second value is the limit.
+    ///
+    /// # Errors
+    ///
+    /// As [`at`](Self::at), and the limit if no time is before it.
+    pub fn at_until_limit(
+        &self,
+        times: &[f64],
+        watch: &dyn Watch,
+    ) -> Result<(FixedDelayTransient, Option<FixedDelayError>), FixedDelayError> {
         if let Some(&time) = times.iter().find(|time| !(time.is_finite() && **time >= 0.0)) {
             return Err(TransientError::Time { time }.into());
         }
         let mut evolution = Evolution::new(self, watch)?;
-        evolution.check(times.iter().copied().fold(0.0, f64::max), MOST_WORK)?;
+        let limit = times.iter().find_map(|&time| evolution.check(time, MOST_WORK).err());
         let (rate, step) = (evolution.rate(), evolution.grid().step);
-        let request = |&time: &f64| {
-            let (interval, since) = place(time, step);
-            Request { interval, weights: window(rate * since) }
-        };
+        let times: Vec<f64> = times.iter().copied().filter(|&time| evolution.check(time, MOST_WORK).is_ok()).collect();
         let means = times.iter().map(|&time| rate * place(time, step).1);
         check_bytes(means, self.space.states() + evolution.delayed().len(), self.most_bytes)?;
+        let request = |&time: &f64| {
+            let (interval, since) = place(time, step);
+            Request { interval, weights: evolution.window(since) }
+        };
         let requests: Vec<Request> = times.iter().map(request).collect();
-        let mut probabilities = vec![vec![0.0; self.space.states()]; times.len()];
-        let mut flows = vec![vec![0.0; evolution.delayed().len()]; times.len()];
-        let last = requests.iter().map(|request| request.interval).max();
-        for interval in 0..last.map_or(0, |last| last + 1) {
-            watch.progress(interval, last.unwrap_or(0) + 1);
-            evolution.interval(&mut |n, term, fired| {
-                let own = requests.iter().enumerate().filter(|(_, request)| request.interval == interval);
-                for (i, weight) in own.map(|(i, request)| (i, request.weights.weight(n))) {
-                    probabilities[i].iter_mut().zip(term).for_each(|(sum, p)| *sum += weight * p);
-                    flows[i].iter_mut().zip(fired).for_each(|(sum, p)| *sum += weight * rate * p);
-                }
-            })?;
+        let mut sums = Sums {
+            probabilities: vec![vec![0.0; self.space.states()]; times.len()],
+            flows: vec![vec![0.0; evolution.delayed().len()]; times.len()],
+        };
+        let limit = sums.walk(&mut evolution, &requests, watch).err().or(limit);
+        let walked = evolution.grid().intervals;
+        let done: Vec<usize> = (0..times.len()).filter(|&i| requests[i].interval < walked).collect();
+        if let Some(limit) = limit.clone().filter(|_| done.is_empty()) {
+            return Err(limit);
         }
         // rounding errors can make a sum of terms with both signs slightly negative
-        probabilities.iter_mut().flatten().for_each(|p| *p = p.max(0.0));
-        let firings = flows.iter().map(|flows| self.firings(evolution.delayed(), flows)).collect();
-        let (error, grid) = (evolution.error(), evolution.grid());
-        Ok(FixedDelayTransient { times: times.to_vec(), probabilities, error, grid, firings })
+        let positive = |sums: &[f64]| sums.iter().map(|p| p.max(0.0)).collect();
+        let found = FixedDelayTransient {
+            times: done.iter().map(|&i| times[i]).collect(),
+            probabilities: done.iter().map(|&i| positive(&sums.probabilities[i])).collect(),
+            error: evolution.error(),
+            grid: evolution.grid(),
+            firings: done.iter().map(|&i| self.firings(evolution.delayed(), &sums.flows[i])).collect(),
+        };
+        Ok((found, limit))
     }
 
     fn firings(&self, delayed: &[u32], flows: &[f64]) -> Vec<Option<(u32, f64)>> {

@@ -48,13 +48,8 @@ impl<'a> FixedDelayNet<'a> {
         report.method = MethodRow::fixed_delays();
         let ends = verdicts.is_some_and(|verdicts| verdicts.recurrent.len() == states.space.dead().len());
         let mut time = None;
-        if self.question.goal != Goal::Horizon || (ends && !self.question.steady) {
-            time = self.until(&mut report)?;
-        }
-        let has_time = report.passage.is_some() || report.within.is_some() || !self.question.at.is_empty();
-        self.watch.counts("intervals");
-        let missing = self.averages(&mut report, &states, has_time).err();
-        if missing.as_ref().is_some_and(|_| report.passage.is_none() && report.within.is_none()) {
+        let missing = self.requested(&mut report, &states, ends, &mut time).err();
+        if report.passage.is_none() && report.within.is_none() && report.steady.is_none() && report.at.is_empty() {
             return missing.map_or_else(|| Ok(SolvedNet::complete(report.without(&self.hidden))), Err);
         }
         // nobody requested the quantiles, so they are last
@@ -72,12 +67,25 @@ impl<'a> FixedDelayNet<'a> {
         report.passage.as_ref()?.no_distribution.clone().filter(|_| self.watch.stopped())
     }
 
-    /// Adds the averages of the long run and at given times, as requested.
-    fn averages(&self, report: &mut SolveReport, states: &FixedDelayStates, has_time: bool) -> Result<(), AnswerError> {
-        if self.question.steady || !has_time {
+    /// Adds what the question requests; the long run is first, because it takes no walk over time. `ends` is true if every
+    /// run ends. Sets `time` to the distribution of the time to the goal, from which quantiles can be computed.
+    fn requested(
+        &self,
+        report: &mut SolveReport,
+        states: &FixedDelayStates,
+        ends: bool,
+        time: &mut Option<FixedDelayPassage<'a>>,
+    ) -> Result<(), AnswerError> {
+        let has_goal = self.question.goal != Goal::Horizon || (ends && !self.question.steady);
+        if self.question.steady || !has_goal && self.question.at.is_empty() {
+            self.watch.counts("intervals");
             self.steady(report, states)?;
         }
+        if has_goal {
+            *time = self.until(report)?;
+        }
         if !self.question.at.is_empty() {
+            self.watch.counts("intervals");
             self.times(report, states)?;
         }
         Ok(())
@@ -137,7 +145,7 @@ impl<'a> FixedDelayNet<'a> {
     }
 
     fn times(&self, report: &mut SolveReport, states: &FixedDelayStates) -> Result<(), AnswerError> {
-        let found = states.at(&self.question.at, self.watch)?;
+        let (found, limit) = states.at_until_limit(&self.question.at, self.watch)?;
         report.method.grid_step_s = Some(found.grid.step);
         for (at, &time_s) in found.times.iter().enumerate() {
             let averages = states.averages(&found, at)?;
@@ -145,7 +153,7 @@ impl<'a> FixedDelayNet<'a> {
             let averages = with_measures(self.question, &states.space, &states.program, probabilities, &averages)?;
             report.at.push(TimeSection { time_s, error: found.error, averages });
         }
-        Ok(())
+        limit.map_or(Ok(()), |limit| Err(limit.into()))
     }
 }
 

@@ -6,7 +6,6 @@ use crate::ask::net::json::Word;
 use crate::ask::net::points::{CdfPoint, QUANTILES, QuantilePoint};
 use crate::solve::{
     CompletionTime, FixedDelayError, FixedDelayPassage, GridError, Passage, PassageError, PassageMoments,
-    TransientError,
 };
 
 /// The time to a goal.
@@ -124,12 +123,15 @@ impl Distribution for FixedDelayTime<'_, '_> {
 
     fn is_limit(error: &FixedDelayError) -> bool {
         use FixedDelayError as E;
-        let is_stop = matches!(error, E::Transient(TransientError::Stopped { .. }));
-        is_stop
-            || matches!(
-                error,
-                E::TooMuchWork { .. } | E::TooManyFirings { .. } | E::TooLong { .. } | E::NoQuantile { .. }
-            )
+        matches!(
+            error,
+            E::Stopped { .. }
+                | E::TooSlow { .. }
+                | E::TooMuchWork { .. }
+                | E::TooManyFirings { .. }
+                | E::TooLong { .. }
+                | E::NoQuantile { .. }
+        )
     }
 }
 
@@ -204,7 +206,7 @@ fn of_moments(goal: &str, states: usize, probability: f64, moments: Option<Passa
         probability,
         mean_s: moments.map(|moments| moments.mean),
         mean_bounds_s: None,
-        sd_s: moments.map(|moments| moments.variance.sqrt()),
+        sd_s: moments.map(|moments| moments.variance.sqrt()).filter(|sd| sd.is_finite()),
         method: moments.map(|moments| moments.outcome.method.name().into()),
         quantiles: Vec::new(),
         quantiles_if_reached: Vec::new(),

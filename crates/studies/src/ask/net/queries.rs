@@ -9,7 +9,7 @@ use crate::ask::net::query_rows::{QueryReport, QueryRow, value_or_note};
 use crate::ask::net::solved::{PropertyRow, SolveReport, solve_report};
 use crate::compile::{Program, compile};
 use crate::net::Net;
-use crate::query::Property;
+use crate::query::{Property, Query};
 use crate::solve::{
     Asking, CslQuery, FixedDelayStates, Limits, StateSpace, Until, expand_phases_except, explore, has_fixed_delays,
     is_fixed,
@@ -41,8 +41,13 @@ pub fn answer_queries(
         States::All(Box::new(all_states(&program, limits, &time)?))
     };
     let answering = Answering { net: &net, program: &program, limits, time: &time };
-    let rows = queries.iter().map(|query| answering.row(&states, query)).collect();
-    Ok(QueryReport::new(subject, states.count(), rows))
+    // answers that take no walk over time come first, then the shorter walks, so that a limit of time ends only long ones
+    let mut order: Vec<usize> = (0..queries.len()).collect();
+    order.sort_by(|&a, &b| walk_s(queries[a].query()).total_cmp(&walk_s(queries[b].query())));
+    let mut rows: Vec<(usize, QueryRow)> =
+        order.into_iter().map(|at| (at, answering.row(&states, &queries[at]))).collect();
+    rows.sort_by_key(|&(at, _)| at);
+    Ok(QueryReport::new(subject, states.count(), rows.into_iter().map(|(_, row)| row).collect()))
 }
 
 /// Answers properties of a model, as `tailspn net solve --property` does. The limit of time includes all of the work.
@@ -65,6 +70,21 @@ pub fn answer_properties(
     let properties = properties.iter().map(|property| answering.property(&space, property)).collect();
     let report = solve_report(&space, None, &program, &Subject::of(net.name(), &program))?;
     Ok(SolveReport { properties, ..report })
+}
+
+/// The model time over which a query needs the probabilities \[s\]; 0 if it needs only linear equations.
+fn walk_s(query: &Query) -> f64 {
+    match query {
+        Query::Until { from, to, .. } => {
+            if to.is_finite() {
+                *to
+            } else {
+                *from
+            }
+        }
+        Query::At { time, .. } | Query::Gathered { time, .. } => *time,
+        Query::GatheredUntil { .. } | Query::LongRun { .. } => 0.0,
+    }
 }
 
 /// Explores all states of a net.
