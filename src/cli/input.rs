@@ -8,6 +8,8 @@ use clap::builder::{MapValueParser, PathBufValueParser, TypedValueParser as _, V
 use tailspn::net::Net;
 use tailspn::subject::FileKind;
 
+use crate::cli::stdin::StandardInput;
+
 /// An input of a command. It dereferences to the path, which messages name.
 #[derive(Clone, Debug)]
 pub struct Input {
@@ -23,6 +25,8 @@ enum Given {
     Net(Arc<Net>),
     /// The text of a plan.
     Plan(String),
+    /// Standard input, in a file that lives as long as the input.
+    Standard(Arc<StandardInput>),
 }
 
 impl Input {
@@ -34,6 +38,11 @@ impl Input {
     /// Returns a plan in place of a file; `name` stands in messages.
     pub fn plan(name: &str, text: String) -> Self {
         Self { path: name.into(), given: Given::Plan(text) }
+    }
+
+    /// Returns standard input in place of a file.
+    pub(crate) fn standard(found: StandardInput) -> Self {
+        Self { path: found.path(), given: Given::Standard(Arc::new(found)) }
     }
 
     /// Returns true unless an object stands in place of the file.
@@ -55,6 +64,7 @@ impl Input {
     pub(crate) fn kind(&self) -> Option<FileKind> {
         match &self.given {
             Given::File => FileKind::of(&self.path),
+            Given::Standard(found) => FileKind::of(&found.path()),
             Given::Net(_) => Some(FileKind::Net),
             Given::Plan(text) => FileKind::of_bytes(text.as_bytes()),
         }
@@ -69,7 +79,7 @@ impl Input {
     pub(crate) fn folder(&self) -> &Path {
         match self.given {
             Given::File => self.path.parent().unwrap_or(Path::new("")),
-            Given::Net(_) | Given::Plan(_) => Path::new(""),
+            Given::Net(_) | Given::Plan(_) | Given::Standard(_) => Path::new(""),
         }
     }
 }

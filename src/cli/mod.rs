@@ -80,6 +80,7 @@ mod solve_question;
 mod solve_untimed;
 mod spn_gc;
 mod spn_gc_parts;
+mod stdin;
 mod straggler_values;
 mod structure;
 mod study;
@@ -122,7 +123,7 @@ pub fn run() -> ExitCode {
 /// Runs a command and returns its exit code. The first argument is the name of the program.
 pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let cli = match args::parse(arguments.clone()) {
+    let mut cli = match args::parse(arguments.clone()) {
         Ok(cli) => cli,
         Err(error) => {
             // a closed pipe during the help text is not a failure
@@ -136,7 +137,8 @@ pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         }
     };
     let terminal = Terminal::new(cli.global.color, cli.global.quiet).asked(&arguments);
-    match checked(&arguments).and_then(|()| answer(&cli, &arguments, &terminal)) {
+    match checked(&arguments).and_then(|()| cli.command.read_stdin()).and_then(|()| answer(&cli, &arguments, &terminal))
+    {
         Ok(exit) => exit.code(),
         Err(Failure { exit, notes }) => {
             terminal.problems(&notes);

@@ -30,6 +30,7 @@ use crate::cli::output::Terminal;
 use crate::cli::plan::PlanText;
 use crate::cli::proof::proved;
 use crate::cli::report::{self, read_result};
+use crate::cli::stdin::{StandardInput, is_standard};
 use crate::cli::unknown;
 use crate::cli::watch::catch_interrupt;
 
@@ -73,9 +74,9 @@ fn next_text(next: &[(String, &str)]) -> String {
 
 fn show(path: &Path, terminal: &Terminal) -> Result<Shown, Failure> {
     let name = path.display().to_string();
-    if path.as_os_str() != "-" {
-        std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
-    }
+    let standard = is_standard(path).then(StandardInput::read).transpose()?;
+    let path = &standard.as_ref().map_or_else(|| path.to_owned(), StandardInput::path);
+    std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
     let beside = |what: &str, next: Vec<(String, &'static str)>| Ok(Shown { text: format!("{name}: {what}.\n"), next });
     match FileKind::of(path) {
         Some(FileKind::Log(format)) => log(path, &name, format, terminal),
@@ -170,7 +171,7 @@ fn states_of(net: &Net) -> String {
         return String::new();
     };
     let dead = match dead.count {
-        none if none == 0.0 => "It never deadlocks".to_owned(),
+        0.0 => "It never deadlocks".to_owned(),
         some => format!("It has {}", counted(some as u64, "deadlock")),
     };
     let never = found.liveness.iter().filter(|row| row.level == 0).count();

@@ -130,3 +130,36 @@ fn words_that_are_neither_verbs_nor_files_are_refused() {
     let text = unwrapped(&shown(&[words.to_str().unwrap()]));
     assert!(text.starts_with("exit 3") && text.contains("is text, not a file that tailspn reads"), "{text}");
 }
+
+/// Standard input is read as the file would be, whatever it is: a log, a plan, a net, a result.
+#[test]
+fn standard_input_stands_for_any_file() {
+    use std::process::Stdio;
+    let by_pipe = |words: &[&str], file: &str| {
+        let file = std::fs::File::open(file).unwrap();
+        let output = tool(words).stdin(Stdio::from(file)).output().unwrap();
+        assert!(matches!(output.status.code(), Some(0 | 8)), "{words:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let plan = "models/tutorial/job.toml";
+    for (words, file) in [
+        (&["estimate", "-"][..], LOG),
+        (&["why", "-"], LOG),
+        (&["whatif", "-"], LOG),
+        (&["study", "-", "--reps", "20"], LOG),
+        (&["tool", "fit", "-"], LOG),
+        (&["-"], LOG),
+        (&["estimate", "-", "--reps", "100"], plan),
+        (&["whatif", "-", "--reps", "20"], plan),
+        (&["study", "-", "--reps", "20"], plan),
+        (&["-"], plan),
+        (&["net", "solve", "-"], NET),
+        (&["-"], NET),
+    ] {
+        let direct: Vec<&str> = words.iter().map(|word| if *word == "-" { file } else { word }).collect();
+        let first = |text: &str| text.lines().next().unwrap_or_default().replace(file, "-");
+        assert_eq!(first(&by_pipe(words, file)), first(&data(&direct)), "{words:?} of {file}");
+    }
+    let twice = shown(&["estimate", "-", "-"]);
+    assert!(twice.starts_with("exit 2") && twice.contains("can be read only once"), "{twice}");
+}

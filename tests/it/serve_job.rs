@@ -258,7 +258,8 @@ fn a_growing_log_has_a_time_left() {
     let plan = data(&["tool", "fit", LOG, "--save-plan", "-"]);
     let (_folder, plan_path) = file("plan.toml", &plan);
     let left = server.found("/log/estimate", &json!({ "plan": plan }));
-    assert_eq!(left["result"], printed(&["estimate", &path, &plan_path, "--json"]));
+    let by_plan = printed(&["estimate", &path, &plan_path, "--json"]);
+    assert_eq!(without_times(left["result"].clone()), without_times(by_plan));
     assert!(left["note"].is_null() && left["result"]["basis"] == "plan" && expected["basis"] != "plan", "{left}");
     let left = server.found("/log/estimate", &json!({ "plan": STAGES }));
     assert_eq!(without_times(left["result"].clone()), without_times(expected));

@@ -1,7 +1,10 @@
 //! Common parts of commands: parts of their replications, inputs, the form of their output.
 
 use crate::cli::args::{CheckArgs, Command, ConvertArgs, NetCommand, PartArgs, StructureArgs, SweepPrintArgs};
+use crate::cli::exit::Exit;
 use crate::cli::input::Input;
+use crate::cli::notes::Failure;
+use crate::cli::stdin::{StandardInput, is_standard};
 use crate::cli::study::Route;
 
 impl Command {
@@ -33,6 +36,21 @@ impl Command {
             Self::Whatif(args) => args.plan.iter_mut().collect(),
             Self::Study(args) => args.inputs.iter_mut().collect(),
             _ => Vec::new(),
+        }
+    }
+
+    /// Reads standard input for a command that decides by the kind of its inputs.
+    pub(crate) fn read_stdin(&mut self) -> Result<(), Failure> {
+        if !matches!(self, Self::Estimate(_) | Self::Whatif(_) | Self::Study(_)) {
+            return Ok(());
+        }
+        let mut slots = self.inputs_mut().into_iter().filter(|input| is_standard(input));
+        if let Some(slot) = slots.next() {
+            *slot = Input::standard(StandardInput::read()?);
+        }
+        match slots.next() {
+            Some(_) => Err(Failure::plain(Exit::Usage, "standard input (`-`) can be read only once")),
+            None => Ok(()),
         }
     }
 

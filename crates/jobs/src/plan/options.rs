@@ -272,9 +272,7 @@ impl PlanOption {
             Self::Deadline(seconds) => job.deadline_s = Some(seconds),
             Self::Stragglers(ref stragglers) => plan.stragglers = Some(stragglers.clone()),
             Self::Speculation(ref copies) => plan.speculation = self.spark_copies(copies)?,
-            Self::SplitSize(_) => {
-                return Err(without("`tasks.per_mb` of a `[[stage]]` sets its number of splits"));
-            }
+            Self::SplitSize(_) => return Err(without("`tasks.per_mb` of a `[[stage]]` sets its number of splits")),
             Self::Reduces(_) => return Err(without("use `--partitions`")),
             Self::Workers(..) => return Err(without("use `--executors`")),
             Self::MapSlots(_) | Self::ReduceSlots(_) => return Err(without("use `--cores`")),

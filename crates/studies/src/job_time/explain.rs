@@ -59,11 +59,12 @@ fn effects(plan: &Plan, assumed: &[&'static str], seed: u64) -> Vec<AssumedEffec
     let all: Vec<_> = assumed.iter().filter_map(variants).collect();
     let plans: Vec<Plan> = all.iter().flat_map(|(.., plans)| plans.clone()).collect();
     let times = relative_times(plan, &plans, seed);
-    let effect = |(one, factors): (&(&'static str, f64, [Plan; 2]), &[Option<f64>])| {
-        let [half, double] = factors else { return None };
-        Some(AssumedEffect { key: one.0, used: one.1, factors: [(*half)?, (*double)?] })
-    };
-    let mut found: Vec<AssumedEffect> = all.iter().zip(times.chunks(2)).filter_map(effect).collect();
+    let mut found = Vec::new();
+    for ((key, used, _), factors) in all.into_iter().zip(times.chunks(2)) {
+        if let [Some(half), Some(double)] = *factors {
+            found.push(AssumedEffect { key, used, factors: [half, double] });
+        }
+    }
     let swing = |effect: &AssumedEffect| effect.factors.iter().map(|factor| (factor - 1.0).abs()).fold(0.0, f64::max);
     found.sort_by(|a, b| swing(b).total_cmp(&swing(a)));
     found
