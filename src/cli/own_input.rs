@@ -43,7 +43,7 @@ pub(crate) fn own_input(arguments: &[OsString]) -> Option<Failure> {
             (false, _) => read.extend(file(word)),
         }
     }
-    if words.get(..2).is_some_and(|verb| verb == ["net", "convert"]) {
+    if words.windows(2).any(|words| words == ["net", "convert"]) {
         written.extend((read.len() > 1).then(|| read.pop()).flatten().map(|path| ("the second file", path)));
     }
     let (option, path) = written.into_iter().find(|(_, path)| read.contains(path))?;

@@ -42,7 +42,7 @@ fn nearest(found: &Cheapest) -> Table {
         Column::new(format!("within {deadline}")),
     ]);
     let note = if left > 0 {
-        format!("By cost; {} more: --verbose. Each interval is the one that decided.", counted(left as u128, "row"))
+        format!("By cost; {}: --verbose. Each interval is the one that decided.", counted(left as u128, "more row"))
     } else {
         "By cost. Each interval is the one that decided.".to_owned()
     };
