@@ -4,7 +4,7 @@ use tailspn::ask::{EstimateJob as _, EstimateList, Proof, RunSettings};
 use tailspn::mapreduce;
 use tailspn::plan::{JobPlan, PlanOption};
 use tailspn::remaining::RemainingSettings;
-use tailspn::report::Answer;
+use tailspn::report::{Answer, AnyReport};
 use tailspn::trace::JobTrace;
 
 use crate::cli::args::EstimateArgs;
@@ -172,7 +172,12 @@ impl Ask for EstimateArgs {
         let plan = applied(plan, &self.options())?;
         let saved = self.save_plan.as_ref().map(|_| plan.to_toml().map_err(Failure::internal)).transpose()?;
         let asked = self.answer(plan, terminal)?;
-        let Some((path, text)) = self.save_plan.as_deref().zip(saved) else { return Ok(asked) };
+        // of a list, the plan of the row that the answer names
+        let chosen = match &asked.answer.result {
+            AnyReport::EstimateTable(found) => Some(found.plan.clone()),
+            _ => None,
+        };
+        let Some((path, text)) = self.save_plan.as_deref().zip(chosen.or(saved)) else { return Ok(asked) };
         Ok(asked.writing(move |_, _| write_file(path, text.as_bytes(), self.print.force)))
     }
 }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use crate::cli::input::quoted;
 
 /// Options of a question that stay in the next commands.
-const KEPT: [&str; 18] = [
+const KEPT: [&str; 21] = [
     "--app",
     "--job",
     "--input-size",
@@ -23,6 +23,9 @@ const KEPT: [&str; 18] = [
     "--gpus-per-worker",
     "--price",
     "--probability",
+    "--speculation",
+    "--stragglers",
+    "--policies",
     "--trust-misfit",
 ];
 

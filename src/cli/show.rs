@@ -74,7 +74,8 @@ fn next_text(next: &[(String, &str)]) -> String {
 
 fn show(path: &Path, terminal: &Terminal) -> Result<Shown, Failure> {
     let name = path.display().to_string();
-    let standard = is_standard(path).then(StandardInput::read).transpose()?;
+    let standard = is_standard(path).then(StandardInput::read).transpose();
+    let standard = standard.map_err(|error| unreadable(path, &error))?;
     let path = &standard.as_ref().map_or_else(|| path.to_owned(), StandardInput::path);
     std::fs::metadata(path).map_err(|error| unreadable(path, &error))?;
     let beside = |what: &str, next: Vec<(String, &'static str)>| Ok(Shown { text: format!("{name}: {what}.\n"), next });

@@ -5,9 +5,6 @@ use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use crate::cli::exit::Exit;
-use crate::cli::notes::Failure;
-
 /// Standard input in a file, which is removed with the value.
 #[derive(Debug)]
 pub(crate) struct StandardInput {
@@ -16,11 +13,10 @@ pub(crate) struct StandardInput {
 
 impl StandardInput {
     /// Reads standard input to its end.
-    pub(crate) fn read() -> Result<Self, Failure> {
-        let failed = |error: io::Error| Failure::plain(Exit::Io, format!("cannot read standard input: {error}"));
-        let found = tempfile::tempdir().map(|folder| Self { folder }).map_err(failed)?;
-        let mut file = std::fs::File::create(found.path()).map_err(failed)?;
-        io::copy(&mut io::stdin().lock(), &mut file).map_err(failed)?;
+    pub(crate) fn read() -> io::Result<Self> {
+        let found = Self { folder: tempfile::tempdir()? };
+        let mut file = std::fs::File::create(found.path())?;
+        io::copy(&mut io::stdin().lock(), &mut file)?;
         Ok(found)
     }
 

@@ -46,7 +46,8 @@ impl Command {
         }
         let mut slots = self.inputs_mut().into_iter().filter(|input| is_standard(input));
         if let Some(slot) = slots.next() {
-            *slot = Input::standard(StandardInput::read()?);
+            let failed = |error| Failure::plain(Exit::Io, format!("cannot read standard input: {error}"));
+            *slot = Input::standard(StandardInput::read().map_err(failed)?);
         }
         match slots.next() {
             Some(_) => Err(Failure::plain(Exit::Usage, "standard input (`-`) can be read only once")),

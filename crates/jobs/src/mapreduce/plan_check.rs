@@ -109,7 +109,8 @@ fn check_job(job: &Job, phases: Option<&GivenPhases>, to: &mut Checker) {
     if counted && job.split_mb > 0.0 && job.input_mb.is_finite() && maps > MAX_TASKS as f64 {
         let vast = job.input_mb > LARGEST_SPLIT_MB * MAX_TASKS as f64;
         let key = if vast { "input_mb" } else { "split_mb" };
-        to.add(key, format!("{} map tasks; at most {MAX_TASKS} are allowed", short(maps)));
+        let larger = if vast { "" } else { " (`--split-size 128MB` makes larger ones)" };
+        to.add(key, format!("{} map tasks; at most {MAX_TASKS} are allowed{larger}", short(maps)));
     }
     to.positive("gpu_block_mb", job.gpu_block_mb);
     if job.split_mb > 0.0 && job.gpu_block_mb > job.split_mb {
@@ -292,7 +293,7 @@ mod tests {
     fn too_many_maps_are_refused_unless_the_count_is_given() {
         assert_eq!(
             faults(|p| p.job.input_mb = 64.0 * 1_000_001.0),
-            ["`job.split_mb`: 1000001 map tasks; at most 1000000 are allowed"]
+            ["`job.split_mb`: 1000001 map tasks; at most 1000000 are allowed (`--split-size 128MB` makes larger ones)"]
         );
         assert_eq!(
             faults(|p| p.job.input_mb = 1e300),

@@ -134,7 +134,8 @@ impl Typed {
         let has_list = words.iter().any(|word| is_list(word));
         let takes = |option: &str| match words.get(1) {
             // only a list has a cheapest row
-            Some(&"estimate") => option != "--price" || has_list,
+            Some(&"estimate") => option != "--policies" && (option != "--price" || has_list),
+            Some(&"study" | &"whatif") if ["--speculation", "--stragglers", "--policies"].contains(&option) => false,
             Some(&"study") => true,
             Some(&"whatif") if self.is_log => ["--app", "--job"].contains(&option),
             Some(&"whatif") => !["--price", "--probability"].contains(&option),
@@ -165,7 +166,9 @@ impl Screen {
     /// stand for them.
     pub fn next_about(&self, typed: &Typed) -> Vec<NextCommand> {
         let is_one_log = typed.is_log && typed.words.len() == 1;
+        let has_policies = typed.options.iter().any(|(option, _)| option == "--policies");
         let fits = |next: &&NextCommand| match next.command.as_str() {
+            command if has_policies && command.contains("--policies") => false,
             _ if typed.words.is_empty() => true,
             command if command.contains("LOG") => is_one_log,
             command if command.contains("ONE") => typed.words.len() == 1,

@@ -289,7 +289,7 @@ pub fn estimate_report(plan: &Plan, found: &JobEstimate, level: f64) -> Result<J
         report.changes.clear();
     }
     let run = plan.run.as_ref().unwrap_or(&RunSpread::NONE);
-    report.next_run = found.next_run.as_ref().map(|times| NextRun::new(times, run));
+    report.next_run = found.next_run.as_ref().map(|times| NextRun::new(times, run, level));
     report.deadline = plan.job.deadline_s.map(|deadline_s| found.deadline(deadline_s, level));
     report.add_method();
     if found.has_parts {

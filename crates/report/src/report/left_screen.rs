@@ -3,7 +3,7 @@
 use crate::document::{
     Cell, Column, NextCommand, Number, Screen, ScreenVerdict, Table, human_time, percent_text, short_name,
 };
-use crate::report::number::{counted, plain, time_words};
+use crate::report::number::{counted, plain};
 use crate::report::remaining::{RemainingBasis, RemainingReport, RemainingStageRow};
 use crate::report::screens::{first_of, misfit, verdict};
 use crate::trace::utc_text;
@@ -66,13 +66,14 @@ impl RemainingReport {
             answer += &format!(" Only the end of {} is predicted: later jobs are not known.", self.jobs());
         }
         for row in &self.done_by {
-            let (within, chance) = (time_words(row.by_s), percent_text(row.probability.value));
-            let passed = self.elapsed_s.is_some_and(|elapsed_s| elapsed_s >= row.by_s);
-            let passed = if passed { ", which has passed" } else { "" };
+            let (within, chance) = (human_time(row.by_s, 3), percent_text(row.probability.value));
             let clock =
                 self.now_unix_s.zip(self.elapsed_s).map(|(now_s, elapsed_s)| utc_text(now_s - elapsed_s + row.by_s));
             let clock = clock.map_or_else(String::new, |clock| format!(" ({clock})"));
-            answer += &format!(" It meets the deadline of {within}{clock} with {chance} probability{passed}.");
+            answer += &match self.elapsed_s.is_some_and(|elapsed_s| elapsed_s >= row.by_s) {
+                true => format!(" It has missed the deadline of {within}{clock}."),
+                false => format!(" It meets the deadline of {within}{clock} with {chance} probability."),
+            };
         }
         let [finished, tasks] = [|row: &RemainingStageRow| row.finished, |row: &RemainingStageRow| row.tasks]
             .map(|value| self.stages.iter().map(|row| u64::from(value(row))).sum::<u64>());

@@ -7,9 +7,6 @@ use crate::document::{Cell, Column, Number, Piece, Table};
 use crate::report::number::{plain, quantile_name};
 use crate::runs::{JobTimes, RunSpread};
 
-/// Probability of the prediction interval.
-pub(super) const PREDICTION: f64 = 0.9;
-
 /// A quantile of the job time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -37,11 +34,11 @@ pub struct NextRun {
 }
 
 impl NextRun {
-    pub(super) fn new(times: &JobTimes, run: &RunSpread) -> Self {
+    pub(super) fn new(times: &JobTimes, run: &RunSpread, level: f64) -> Self {
         Self {
             median_s: times.quantile(0.5),
-            prediction_level: PREDICTION,
-            prediction_s: prediction_interval(times),
+            prediction_level: level,
+            prediction_s: prediction_interval(times, level),
             quantiles: QUANTILES.iter().map(|&p| StageQuantile { p, value_s: times.quantile(p) }).collect(),
             run_sigma: run.sigma,
         }
@@ -65,9 +62,9 @@ impl NextRun {
     }
 }
 
-/// Returns the prediction interval of the next run's time \[s\], of probability [`PREDICTION`].
-pub(super) fn prediction_interval(times: &JobTimes) -> [f64; 2] {
-    [0.5 - 0.5 * PREDICTION, 0.5 + 0.5 * PREDICTION].map(|p| times.quantile(p))
+/// Returns the prediction interval of the next run's time \[s\], of probability `level`.
+pub(super) fn prediction_interval(times: &JobTimes, level: f64) -> [f64; 2] {
+    [0.5 - 0.5 * level, 0.5 + 0.5 * level].map(|p| times.quantile(p))
 }
 
 /// Returns the sentence `With 90% probability, the next run takes between ...`.

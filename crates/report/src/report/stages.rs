@@ -15,7 +15,7 @@ use crate::report::critical_bar::critical_bar;
 use crate::report::deadline::add_deadline;
 use crate::report::distribution::mean_time;
 use crate::report::explained::{PlanChange, SlotRow, TimePart, changes_table, slots_table, stage_parts, where_it_goes};
-use crate::report::next_run::{PREDICTION, StageQuantile, predicted, prediction, prediction_interval, quantile_rows};
+use crate::report::next_run::{StageQuantile, predicted, prediction, prediction_interval, quantile_rows};
 use crate::report::number::{counted, plain};
 use crate::report::own_run::with_own_run;
 use crate::report::summary::{ProvenanceSummary, provenance_summary};
@@ -192,13 +192,13 @@ pub fn stages_report(plan: &StagePlan, found: &StagesEstimate, level: f64) -> St
         },
         median_s: times.quantile(0.5),
         mean_s: times.mean_s(),
-        prediction_level: PREDICTION,
-        prediction_s: prediction_interval(times),
+        prediction_level: level,
+        prediction_s: prediction_interval(times, level),
         quantiles: QUANTILES.iter().map(|&p| StageQuantile { p, value_s: times.quantile(p) }).collect(),
         run_sigma: plan.run.sigma,
         fit_error: job.error(),
         speculation: speculation
-            .map(|section| SpeculationSection { single_runs_s: Some(single_runs(&section, plan)), ..section }),
+            .map(|section| SpeculationSection { single_runs_s: Some(single_runs(&section, plan, level)), ..section }),
         deadline: plan.job.deadline_s.map(|deadline_s| DeadlineSection {
             no_late: few_late_runs(times, deadline_s),
             ..DeadlineSection::new(deadline_s, None, Some(times.done_by(deadline_s, samples.replications, level)))
@@ -225,8 +225,8 @@ fn one_host(plan: &StagePlan, has_copies: bool) -> Option<String> {
 
 /// Returns the prediction interval of the difference between one run with copies and one without; both vary from run to
 /// run.
-fn single_runs(section: &SpeculationSection, plan: &StagePlan) -> [f64; 2] {
-    let reach = student_quantile(0.5 + 0.5 * PREDICTION, plan.run.degrees_of_freedom.max(1.0));
+fn single_runs(section: &SpeculationSection, plan: &StagePlan, level: f64) -> [f64; 2] {
+    let reach = student_quantile(0.5 + 0.5 * level, plan.run.degrees_of_freedom.max(1.0));
     let half = reach * std::f64::consts::SQRT_2 * plan.run.sigma * section.without_s.value;
     [section.change_s.value - half, section.change_s.value + half]
 }
@@ -312,7 +312,7 @@ fn add_speculation(document: &mut Document<'_>, section: &SpeculationSection, le
         plain(section.multiplier)
     );
     let pair = section.single_runs_s.map_or(String::new(), |[low, high]| {
-        let percent = plain(100.0 * PREDICTION);
+        let percent = plain(100.0 * level);
         format!(" With {percent}% probability, a single run with copies differs from a single run without by {low:+.1} s to {high:+.1} s.")
     });
     let note = note + &pair;

@@ -19,8 +19,6 @@ use crate::watch::{Quiet, TimeLimit, Watch};
 
 /// Maximum number of rows.
 const MOST_ROWS: usize = 10_000;
-/// Probability of the intervals of times.
-const LEVEL: f64 = 0.9;
 /// Relative difference below which two numbers are equal: times are rounded to ticks.
 const EQUAL: f64 = 1e-6;
 /// A configuration whose time is within this share of the fastest is as good.
@@ -115,7 +113,7 @@ impl EstimateList {
                 configurations: jobs.len() as u64,
                 deadline_s: self.job.deadline_s().map(Seconds),
                 probability: Share(self.probability),
-                level: Level(LEVEL),
+                level: Level(self.run.level),
                 price: self.price.as_ref().map(ToString::to_string),
                 cost_unit: self.price.as_ref().map_or_else(String::new, Price::cost_unit),
             },
@@ -125,7 +123,7 @@ impl EstimateList {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             seed: self.run.seed.unwrap_or(if let JobPlan::MapReduce(plan) = &self.job { plan.model.seed } else { 0 }),
             notes: job.map_or_else(Vec::new, |(_, job)| notes(job)),
-            plan: self.job.to_toml()?,
+            plan: job.map_or(&self.job, |(_, job)| job).to_toml()?,
         })
     }
 
@@ -192,7 +190,7 @@ impl EstimateList {
         let mean_s = found.mean().value;
         let slots = slots(job);
         let busy = busy(&found);
-        let [low_s, time_s, high_s] = [0.5 - 0.5 * LEVEL, 0.5, 0.5 + 0.5 * LEVEL].map(|p| found.next_run(p));
+        let [low_s, time_s, high_s] = [0.5 - 0.5 * run.level, 0.5, 0.5 + 0.5 * run.level].map(|p| found.next_run(p));
         Ok(EstimatedRow {
             set: set.clone(),
             time_s: Between::new(time_s, Some([low_s, high_s])),
