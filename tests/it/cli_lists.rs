@@ -150,4 +150,17 @@ fn a_log_is_estimated_on_other_clusters() {
     assert!(times.len() == 8 && times[0] > 1.5 * times[1] && times[1] > 1.2 * times[3], "{times:?}");
     let busy: Vec<f64> = found["rows"].as_array().unwrap().iter().map(|row| number(&row["busy"])).collect();
     assert!(busy.windows(2).all(|pair| pair[0] >= pair[1]) && busy[0] > 0.5, "{busy:?}");
+    // the saved plan is that of the marked row, and the level holds for the times of the rows
+    let folder = Folder::new(&[]);
+    let plan = folder.at("fast.toml");
+    let log = log.to_str().unwrap();
+    let half = json(&["estimate", log, "--executors=2,8", "--level=50%", "--save-plan", &plan, "--json"]);
+    assert_eq!((&half["question"]["level"], &half["answer"]["row"]), (&value!(0.5), &value!(1)), "{half}");
+    let width = |found: &Value, row: usize| {
+        let time = &found["rows"][row]["time_s"];
+        number(&time["high"]) - number(&time["low"])
+    };
+    assert!(width(&half, 1) < 0.6 * width(&json(&["estimate", log, "--executors=2,8", "--json"]), 1), "{half}");
+    let saved: toml::Table = std::fs::read_to_string(&plan).unwrap().parse().unwrap();
+    assert_eq!(saved["job"]["executors"].as_integer(), Some(8));
 }

@@ -17,6 +17,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::solve::rates::Rates;
+use crate::solve::wide::Wide;
 use crate::watch::Watch;
 
 /// Maximum cost of an elimination; if it is exceeded, the elimination is abandoned.
@@ -146,7 +147,7 @@ impl Elimination {
         }
         for &from in &before {
             let rate = rest.bypass(from, state, &row, pivot);
-            rest.slack[from as usize] += rate * slack / pivot;
+            rest.slack[from as usize] += times_ratio(rate, slack, pivot);
             self.into.items.push((from, rate));
         }
         for &(to, _) in &row {
@@ -188,14 +189,13 @@ impl Elimination {
             self.core_pivots[k] = pivot;
             for i in 0..k {
                 let row = &mut above[i * n..(i + 1) * n];
-                let factor = row[k] / pivot;
-                if factor > 0.0 {
+                let (rate, factor) = (row[k], row[k] / pivot);
+                if factor.is_normal() {
                     slack[i] += factor * slack[k];
-                    for (j, (q, via)) in row[..k].iter_mut().zip(own).enumerate() {
-                        if j != i {
-                            *q += factor * via;
-                        }
-                    }
+                    add(&mut row[..k], own, i, |via| factor * via);
+                } else if rate > 0.0 {
+                    slack[i] += times_ratio(rate, slack[k], pivot);
+                    add(&mut row[..k], own, i, |via| times_ratio(rate, via, pivot));
                 }
             }
         }
@@ -205,52 +205,70 @@ impl Elimination {
     /// Returns the steady state of the irreducible part, which sums to 1. Each entry is exact up to rounding.
     pub(crate) fn steady(&self) -> Vec<f64> {
         let mut y = vec![0.0; self.order.len() + self.core.len()];
-        match self.core.first() {
-            Some(&first) => y[first as usize] = 1.0,
-            None => {
-                if let Some(&last) = self.order.last() {
-                    y[last as usize] = 1.0;
-                }
-            }
-        }
-        let skipped = usize::from(self.core.is_empty());
-        for k in 1..self.core.len() {
-            put(&mut y, self.core[k], |y| self.core_flow(y, k) / self.core_pivots[k]);
-        }
-        for k in (0..self.order.len().saturating_sub(skipped)).rev() {
-            let flow = |y: &[f64]| self.into.row(k).iter().map(|&(from, q)| y[from as usize] * q).sum::<f64>();
-            put(&mut y, self.order[k], |y| flow(y) / self.pivots[k]);
-        }
-        if f64::is_infinite(y.iter().sum()) {
-            scale(&mut y);
+        self.weigh(&mut y, 1.0, |into, pivot| into.map(|(y, q)| y * q).sum::<f64>() / pivot);
+        // a weight that over- or underflows falsifies all weights that follow from it
+        if y.iter().any(|weight| !weight.is_normal()) {
+            y = self.wide_weights();
         }
         let total: f64 = y.iter().sum();
         y.iter_mut().for_each(|v| *v /= total);
         y
     }
 
+    /// Returns the weights of the steady state, the largest about 1; weights that are below all numbers next to it are 0.
+    fn wide_weights(&self) -> Vec<f64> {
+        let mut y = vec![Wide::of(0.0); self.order.len() + self.core.len()];
+        self.weigh(&mut y, Wide::of(1.0), |into, pivot| {
+            let sum = into.map(|(y, q)| y.times(Wide::of(q))).fold(Wide::of(0.0), Wide::plus);
+            sum.over(Wide::of(pivot))
+        });
+        let largest = y.iter().filter(|weight| weight.mantissa > 0.0).map(|weight| weight.exponent).max();
+        y.iter().map(|weight| weight.relative_to(largest.unwrap_or(0))).collect()
+    }
+
+    /// Computes the weight of each state from the weights of the states that were eliminated after it. The state that remains has
+    /// the weight `one`; `flow` is the sum of weights times rates, divided by a pivot.
+    fn weigh<W: Copy>(&self, y: &mut [W], one: W, flow: impl Fn(&mut dyn Iterator<Item = (W, f64)>, f64) -> W) {
+        let n = self.core.len();
+        if let Some(&last) = self.core.first().or(self.order.last()) {
+            y[last as usize] = one;
+        }
+        for k in 1..n {
+            let mut into = (0..k).map(|i| (y[self.core[i] as usize], self.dense[i * n + k]));
+            let weight = flow(&mut into, self.core_pivots[k]);
+            y[self.core[k] as usize] = weight;
+        }
+        for k in (0..self.order.len().saturating_sub(usize::from(n == 0))).rev() {
+            let mut into = self.into.row(k).iter().map(|&(from, q)| (y[from as usize], q));
+            let weight = flow(&mut into, self.pivots[k]);
+            y[self.order[k] as usize] = weight;
+        }
+    }
+
     /// Solves `(D − R) x = b` in place, for a part with slack.
     pub(crate) fn solve_right(&self, x: &mut [f64]) {
         let n = self.core.len();
         for (k, &state) in self.order.iter().enumerate() {
-            let own = x[state as usize] / self.pivots[k];
+            let (all, pivot) = (x[state as usize], self.pivots[k]);
+            let own = all / pivot;
             for &(from, q) in self.into.row(k) {
-                x[from as usize] += q * own;
+                x[from as usize] += by_factor(own, all, q, pivot);
             }
         }
         for k in (0..n).rev() {
-            let own = x[self.core[k] as usize] / self.core_pivots[k];
+            let (all, pivot) = (x[self.core[k] as usize], self.core_pivots[k]);
+            let own = all / pivot;
             for i in 0..k {
-                x[self.core[i] as usize] += self.dense[i * n + k] * own;
+                x[self.core[i] as usize] += by_factor(own, all, self.dense[i * n + k], pivot);
             }
         }
         for k in 0..n {
-            let ahead: f64 = (0..k).map(|j| self.dense[k * n + j] * x[self.core[j] as usize]).sum();
-            x[self.core[k] as usize] = (x[self.core[k] as usize] + ahead) / self.core_pivots[k];
+            let ahead = flow((0..k).map(|j| (self.dense[k * n + j], x[self.core[j] as usize])), self.core_pivots[k]);
+            x[self.core[k] as usize] = x[self.core[k] as usize] / self.core_pivots[k] + ahead;
         }
         for (k, &state) in self.order.iter().enumerate().rev() {
-            let ahead: f64 = self.out.row(k).iter().map(|&(to, q)| q * x[to as usize]).sum();
-            x[state as usize] = (x[state as usize] + ahead) / self.pivots[k];
+            let ahead = flow(self.out.row(k).iter().map(|&(to, q)| (q, x[to as usize])), self.pivots[k]);
+            x[state as usize] = x[state as usize] / self.pivots[k] + ahead;
         }
     }
 
@@ -258,57 +276,69 @@ impl Elimination {
     pub(crate) fn solve_left(&self, y: &mut [f64]) {
         let n = self.core.len();
         for (k, &state) in self.order.iter().enumerate() {
-            let own = y[state as usize] / self.pivots[k];
+            let (all, pivot) = (y[state as usize], self.pivots[k]);
+            let own = all / pivot;
             for &(to, q) in self.out.row(k) {
-                y[to as usize] += q * own;
+                y[to as usize] += by_factor(own, all, q, pivot);
             }
         }
         for k in (0..n).rev() {
-            let own = y[self.core[k] as usize] / self.core_pivots[k];
+            let (all, pivot) = (y[self.core[k] as usize], self.core_pivots[k]);
+            let own = all / pivot;
             for j in 0..k {
-                y[self.core[j] as usize] += self.dense[k * n + j] * own;
+                y[self.core[j] as usize] += by_factor(own, all, self.dense[k * n + j], pivot);
             }
         }
         for k in 0..n {
-            let flow = self.core_flow(y, k);
-            y[self.core[k] as usize] = (y[self.core[k] as usize] + flow) / self.core_pivots[k];
+            let pivot = self.core_pivots[k];
+            y[self.core[k] as usize] = y[self.core[k] as usize] / pivot + self.core_flow(y, k, pivot);
         }
         for (k, &state) in self.order.iter().enumerate().rev() {
-            let flow: f64 = self.into.row(k).iter().map(|&(from, q)| y[from as usize] * q).sum();
-            y[state as usize] = (y[state as usize] + flow) / self.pivots[k];
+            let pivot = self.pivots[k];
+            let into = self.into.row(k).iter().map(|&(from, q)| (y[from as usize], q));
+            let into = flow(into, pivot);
+            y[state as usize] = y[state as usize] / pivot + into;
         }
     }
 
-    /// Returns the flow into state `k` of the core from earlier states of the core.
-    fn core_flow(&self, y: &[f64], k: usize) -> f64 {
+    /// Returns the flow into state `k` of the core from earlier states of the core, divided by the pivot.
+    fn core_flow(&self, y: &[f64], k: usize, pivot: f64) -> f64 {
         let n = self.core.len();
-        (0..k).map(|i| y[self.core[i] as usize] * self.dense[i * n + k]).sum()
+        flow((0..k).map(|i| (y[self.core[i] as usize], self.dense[i * n + k])), pivot)
     }
 }
 
-/// If a value exceeds this limit, all values of a steady state are scaled down; values that underflow to 0 would be 0 in the
-/// result anyway.
-const LARGE: f64 = 1e250;
-
-/// Sets the value of a state, which follows from the others, and rescales all values if necessary, so that their ratios stay the
-/// same. Next to values of at most 1, a value that is not finite leaves nothing of them.
-fn put(y: &mut [f64], state: u32, value: impl Fn(&[f64]) -> f64) {
-    let mut found = value(y);
-    if found.is_nan() || found > LARGE {
-        scale(y);
-        found = value(y);
-        if !found.is_finite() {
-            y.fill(0.0);
-            found = 1.0;
+/// Adds the rates by way of a state to a row, except to state `own` itself.
+#[inline]
+fn add(row: &mut [f64], through: &[f64], own: usize, rate: impl Fn(f64) -> f64) {
+    for (j, (q, via)) in row.iter_mut().zip(through).enumerate() {
+        if j != own {
+            *q += rate(*via);
         }
     }
-    y[state as usize] = found;
 }
 
-/// Divides all values by the largest.
-fn scale(y: &mut [f64]) {
-    let largest = y.iter().copied().fold(0.0, f64::max);
-    y.iter_mut().for_each(|value| *value /= largest);
+/// Returns a·b/c. Of three orders, the first without an intermediate value that over- or underflows decides.
+fn times_ratio(a: f64, b: f64, c: f64) -> f64 {
+    let (product, ratio) = (a * b, b / c);
+    match () {
+        () if product.is_normal() || a == 0.0 || b == 0.0 => product / c,
+        () if ratio.is_normal() => a * ratio,
+        () => a / c * b,
+    }
+}
+
+/// Returns `factor` · b, with `factor` = a/c, as long as the factor has all its digits.
+fn by_factor(factor: f64, a: f64, b: f64, c: f64) -> f64 {
+    if factor.is_normal() { factor * b } else { times_ratio(a, b, c) }
+}
+
+/// Returns the sum of products, divided by the pivot, where no product over- or underflows if the result is in range.
+fn flow(terms: impl Iterator<Item = (f64, f64)> + Clone, pivot: f64) -> f64 {
+    /// Least sum next to which products that underflow do not count.
+    const LEAST: f64 = 1e-280;
+    let sum: f64 = terms.clone().map(|(a, b)| a * b).sum();
+    if sum > LEAST && sum.is_finite() { sum / pivot } else { terms.map(|(a, b)| times_ratio(a, b, pivot)).sum() }
 }
 
 impl Rest {
@@ -358,6 +388,7 @@ impl Rest {
         let at = own.binary_search_by_key(&gone, |&(to, _)| to).expect("rows mirror columns");
         let rate = own[at].1;
         let factor = rate / pivot;
+        let through = |q: f64| by_factor(factor, rate, q, pivot);
         self.merged.clear();
         let (mut a, mut b) = (0, 0);
         while a < own.len() || b < row.len() {
@@ -369,11 +400,11 @@ impl Rest {
                 }
                 a += 1;
             } else if left == right {
-                self.merged.push((left, own[a].1 + factor * row[b].1));
+                self.merged.push((left, own[a].1 + through(row[b].1)));
                 (a, b) = (a + 1, b + 1);
             } else {
                 if right != from {
-                    self.merged.push((right, factor * row[b].1));
+                    self.merged.push((right, through(row[b].1)));
                     self.columns[right as usize].push(from);
                 }
                 b += 1;
@@ -451,6 +482,53 @@ mod tests {
                 let pi = factors(&chain.rates, &vec![0.0; 20_001], dense).steady();
                 assert!((pi[most] - 1.0 / 3.0).abs() < 1e-12, "{birth} {dense}: {}", pi[most]);
                 assert_eq!(pi[20_000 - most], 0.0);
+            }
+        }
+    }
+
+    /// A ring of states: the share of a state is proportional to the inverse of its rate. All rates may be equal and extreme.
+    #[test]
+    fn rates_at_the_ends_of_the_numbers_give_the_shares_of_a_ring() {
+        let all: [&[f64]; 7] = [
+            &[1e-200, 1e200, 1e-200, 1e200],
+            &[1e-300, 1e-300, 1e300],
+            &[1e-307, 1e307, 1e-307],
+            &[1e-175, 1e-170, 1e20, 1e195],
+            &[1e200, 1e200, 1e200, 1e200],
+            &[1e-300, 3e-300, 2e-300],
+            &[1e300, 3e300, 2e300],
+        ];
+        for rates in all {
+            let n = rates.len() as u32;
+            let ring = Rates::from_rows((0..n).map(|i| vec![((i + 1) % n, rates[i as usize])]));
+            let slowest = rates.iter().copied().fold(f64::INFINITY, f64::min);
+            let total: f64 = rates.iter().map(|rate| slowest / rate).sum();
+            for dense in [0, 100] {
+                let pi = factors(&ring, &vec![0.0; rates.len()], dense).steady();
+                for (found, rate) in pi.iter().zip(rates) {
+                    let exact = slowest / rate / total;
+                    assert!((found - exact).abs() <= 1e-12 * exact, "{rates:?} {dense}: {pi:?}");
+                }
+            }
+        }
+    }
+
+    /// Three stages of equal rates, with a way out of each: the mean time is that of rate 1, divided by the rate.
+    #[test]
+    fn equal_rates_of_any_size_give_the_same_mean_but_for_the_unit() {
+        let mean = |rate: f64, dense: usize| {
+            let rows = [vec![(1, rate), (2, rate)], vec![(0, rate), (2, rate)], vec![(0, rate), (1, rate)]];
+            let slack = [0.0, rate, 0.0];
+            let mut x = vec![1.0; 3];
+            factors(&Rates::from_rows(rows), &slack, dense).solve_right(&mut x);
+            x
+        };
+        for dense in [0, 100] {
+            let one = mean(1.0, dense);
+            for rate in [1e-300, 1e-165, 1e-100, 1e155, 1e200, 1e300] {
+                for (found, unit) in mean(rate, dense).iter().zip(&one) {
+                    assert!((found * rate / unit - 1.0).abs() < 1e-12, "{rate} {dense}: {found}");
+                }
             }
         }
     }

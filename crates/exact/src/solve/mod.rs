@@ -61,6 +61,7 @@ mod until;
 mod untimed;
 mod vanish;
 mod verdict;
+mod wide;
 mod witness;
 mod zero_rates;
 

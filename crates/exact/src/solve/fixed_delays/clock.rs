@@ -2,7 +2,7 @@
 
 use crate::estimate::PoissonWindow;
 use crate::solve::fixed_delays::grid::{OMITTED, window};
-use crate::solve::fixed_delays::{Fixed, Play};
+use crate::solve::fixed_delays::{Fixed, FixedDelayError, Play};
 use crate::solve::rates::Rates;
 use crate::solve::transient::{ROUNDING_OF_A_JUMP, Uniformised};
 use crate::watch::Watch;
@@ -28,9 +28,16 @@ pub(super) struct Clock {
     pub(super) ends: Vec<End>,
 }
 
+/// Maximum mean number of jumps during a delay: the probabilities of all numbers of jumps are in memory.
+const MOST_JUMPS: f64 = 1e9;
+
 impl Clock {
     /// Returns the clock of delay `f`. What takes up to `most` jumps is right relative to its own probability.
-    pub(super) fn new(play: &Play, f: u32, delay: &Fixed, most: usize) -> Self {
+    ///
+    /// # Errors
+    ///
+    /// [`FixedDelayError::TooMuchWork`] for a delay that is very long compared with the times between jumps.
+    pub(super) fn new(play: &Play, f: u32, delay: &Fixed, most: usize) -> Result<Self, FixedDelayError> {
         let states: Vec<u32> =
             (0..).zip(&play.fixed).filter(|(_, fixed)| **fixed == Some(f)).map(|(state, _)| state).collect();
         let row = |&state: &u32| {
@@ -39,8 +46,12 @@ impl Clock {
         };
         let exit: Vec<f64> = states.iter().map(|&state| play.exit_rate(state)).collect();
         let jumps = Uniformised::of(&Rates::from_rows(states.iter().map(row)), &exit);
+        let time = delay.values.iter().map(|(value, _)| *value).fold(0.0, f64::max);
+        if jumps.rate * time > MOST_JUMPS {
+            return Err(FixedDelayError::TooMuchWork { needed: jumps.rate * time, time, limit: MOST_JUMPS });
+        }
         let end = |&(value, share): &(f64, f64)| End { value, share, window: window(jumps.rate * value, most) };
-        Self { ends: delay.values.iter().map(end).collect(), jumps, states }
+        Ok(Self { ends: delay.values.iter().map(end).collect(), jumps, states })
     }
 
     /// Returns true if the delay runs in a state.

@@ -103,7 +103,8 @@ impl<'a> Evolution<'a> {
             grid::step(delays, jumps.rate, |delay| program.transition_names[delay.transition as usize].to_owned())?;
         let farthest = farthest(&play.rates);
         let most = farthest.unwrap_or(0);
-        let clocks: Vec<Clock> = (0..).zip(delays).map(|(f, delay)| Clock::new(play, f, delay, most)).collect();
+        let clocks = (0..).zip(delays).map(|(f, delay)| Clock::new(play, f, delay, most));
+        let clocks = clocks.collect::<Result<Vec<Clock>, _>>()?;
         let delayed: Vec<u32> = clocks.iter().flat_map(|clock| &clock.states).copied().collect();
         let mut position = vec![delayed.len() as u32; play.fixed.len()];
         (0..).zip(&delayed).for_each(|(at, &state)| position[state as usize] = at);

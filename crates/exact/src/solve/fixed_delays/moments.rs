@@ -48,10 +48,11 @@ impl FixedDelayStates {
     ///
     /// # Errors
     ///
-    /// [`FixedDelayError::TooLarge`], [`FixedDelayError::TooRare`], [`FixedDelayError::Absorb`], and stopped work.
+    /// [`FixedDelayError::TooLarge`], [`FixedDelayError::TooRare`], [`FixedDelayError::TooMuchWork`], [`FixedDelayError::Absorb`], and stopped work.
     pub fn moments(&self, settings: &LinearSettings<'_>) -> Result<(f64, Option<PassageMoments>), FixedDelayError> {
+        let clocks = (0..).zip(&self.delays).map(|(f, delay)| Clock::new(&self.play, f, delay, usize::MAX));
         let mut steps = Steps {
-            clocks: (0..).zip(&self.delays).map(|(f, delay)| Clock::new(&self.play, f, delay, usize::MAX)).collect(),
+            clocks: clocks.collect::<Result<_, _>>()?,
             position: vec![NEVER; self.play.fixed.len()],
             states: self,
             settings,
