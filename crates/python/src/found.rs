@@ -90,7 +90,10 @@ impl Found {
     fn blocks(&self) -> BlocksRow {
         let Blocks { answer, reproduced, own_run, parts, changes, refused, assumed, next } =
             self.document().six_blocks();
-        (answer, reproduced, own_run, parts, changes, refused, assumed, next)
+        // only the JSON knows what was asked
+        let read = self.text.as_ref().and_then(|text| serde_json::from_str::<Value>(text).ok());
+        let read = read.and_then(|value| serde_json::from_value::<Vec<String>>(value["blocks"]["next"].clone()).ok());
+        (answer, reproduced, own_run, parts, changes, refused, assumed, read.unwrap_or(next))
     }
 
     /// Returns the text for a terminal with `width` columns; with `all`, including all columns and rows of tables.

@@ -42,7 +42,7 @@ impl Wide {
 
     /// Returns the number divided by 2^exponent; 0 if it is below all numbers.
     pub(super) fn relative_to(self, exponent: i64) -> f64 {
-        let power = (self.exponent - exponent).clamp(-1100, 1000);
+        let power = (self.exponent - exponent).clamp(-1100, 1024);
         // in two steps: a power of two below all numbers would be 0 too early
         self.mantissa * 2.0_f64.powi(power as i32 / 2) * 2.0_f64.powi(power as i32 - power as i32 / 2)
     }
