@@ -27,10 +27,13 @@ const OUTPUTS: [&str; 17] = [
     "--samples",
 ];
 
+/// A file as it was typed, and its full path.
+type Named = (String, PathBuf);
+
 /// Returns the refusal of a command line with a file that is read and written.
 pub(crate) fn own_input(arguments: &[OsString]) -> Option<Failure> {
     let words: Vec<String> = arguments.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    let (mut read, mut written): (Vec<PathBuf>, Vec<(&str, PathBuf)>) = (Vec::new(), Vec::new());
+    let (mut read, mut written): (Vec<Named>, Vec<(&str, Named)>) = (Vec::new(), Vec::new());
     let mut rest = words.iter();
     while let Some(word) = rest.next() {
         let (option, value) =
@@ -46,12 +49,13 @@ pub(crate) fn own_input(arguments: &[OsString]) -> Option<Failure> {
     if words.windows(2).any(|words| words == ["net", "convert"]) {
         written.extend((read.len() > 1).then(|| read.pop()).flatten().map(|path| ("the second file", path)));
     }
-    let (option, path) = written.into_iter().find(|(_, path)| read.contains(path))?;
-    let message = format!("{option} would replace the input `{}`", path.display());
+    let (option, found) = written.into_iter().find(|(_, (_, path))| read.iter().any(|(_, other)| other == path))?;
+    let message = format!("{option} would replace the input `{}`", found.0);
     Some(Failure::helped(Exit::Usage, message, "write to another name"))
 }
 
-/// Returns the full path of an existing file.
-fn file(word: &str) -> Option<PathBuf> {
-    Path::new(word).is_file().then(|| std::fs::canonicalize(word).ok()).flatten()
+/// Returns an existing file.
+fn file(word: &str) -> Option<Named> {
+    let path = Path::new(word).is_file().then(|| std::fs::canonicalize(word).ok()).flatten();
+    path.map(|path| (word.to_owned(), path))
 }

@@ -128,7 +128,7 @@ fn result(path: &Path, name: &str, terminal: &Terminal) -> Result<Shown, Failure
             return plan(path, name, terminal);
         }
         if !start.starts_with(b"{") {
-            return Err(unknown::refused(path, &bytes, "a file that tailspn reads"));
+            return Err(unknown::refused(Path::new(name), &bytes, "a file that tailspn reads"));
         }
         read_result(name, &bytes)?
     };
