@@ -12,6 +12,7 @@ use crate::cli::frame::{Ask, Asked, Form};
 use crate::cli::load::{Loaded, read_net};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
+use crate::cli::stdin::is_standard;
 use crate::cli::values::ReadAs;
 
 impl Ask for CheckArgs {
@@ -48,7 +49,7 @@ fn as_pipe_loads(loaded: &Loaded, args: &NetArgs) -> Net {
     let read_as = args.read_as.iter().copied().chain([without]).collect();
     let (param, chosen) = (args.param.clone(), args.chosen.clone());
     let again = NetArgs { read_as, param, chosen, max_file: args.max_file, ..NetArgs::at(&args.net) };
-    let read = if args.net.as_os_str() == "-" { None } else { read_net(&again).ok() };
+    let read = if is_standard(&args.net) { None } else { read_net(&again).ok() };
     read.map_or_else(|| loaded.net.clone(), |read| read.net)
 }
 

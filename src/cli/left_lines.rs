@@ -9,7 +9,10 @@ use tailspn::report::{
 use tailspn::trace::analysis::{Usual, observed, stragglers};
 use tailspn::trace::{JobTrace, Outcome, utc_text};
 
-/// What was printed so far.
+/// Code of a terminal that goes up one line and clears it.
+pub(crate) const REWRITE: &str = "\x1b[1A\x1b[2K";
+
+/// The forecasts and slow tasks that were printed.
 #[derive(Debug, Default)]
 pub(crate) struct LeftLines {
     /// True if a forecast takes the place of the one before it, as on a terminal.
@@ -40,8 +43,7 @@ impl LeftLines {
         let slow = self.slow_tasks(report, trace);
         text += &slow;
         if self.is_rewritten && self.ends_with_forecast && text.is_empty() {
-            // up one line, and clear it
-            text += "\x1b[1A\x1b[2K";
+            text += REWRITE;
         }
         text += &forecast(report);
         let elapsed_s = report.elapsed_s.unwrap_or(0.0);

@@ -15,6 +15,7 @@ use tailspn_common::bounded;
 use crate::cli::args::NetArgs;
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note, Source};
+use crate::cli::stdin::is_standard;
 use crate::cli::values::ReadAs;
 use tailspn::explain::reason;
 
@@ -43,7 +44,7 @@ fn read_by(
     read: fn(Box<dyn Read>, u64) -> std::io::Result<Vec<u8>>,
     most: u64,
 ) -> Result<Vec<u8>, Failure> {
-    let source = if path.as_os_str() == "-" {
+    let source = if is_standard(path) {
         Ok(Box::new(std::io::stdin().lock()) as Box<dyn Read>)
     } else {
         File::open(path).map(|file| Box::new(file) as Box<dyn Read>)
@@ -62,7 +63,7 @@ pub(crate) fn read_net(args: &NetArgs) -> Result<Loaded, Failure> {
         let net = replace_parameters(net.clone(), &args.param)?;
         return Ok(Loaded { net, dialect: Dialect::Pipe2, warnings: Vec::new(), properties: Vec::new() });
     }
-    let name = if args.net.as_os_str() == "-" { "standard input".into() } else { args.net.display().to_string() };
+    let name = if is_standard(&args.net) { "standard input".into() } else { args.net.display().to_string() };
     let mut options = options_beside(&args.net, &read_options(&args.read_as));
     options.constants.clone_from(&args.param);
     options.net.clone_from(&args.chosen);

@@ -7,6 +7,7 @@ use tailspn::trace::{JobTrace, ReadOptions, WarningKind, logs_in, read, read_str
 
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
+use crate::cli::stdin::is_standard;
 use crate::cli::watch::Progress;
 
 /// Prints warnings about a log.
@@ -23,7 +24,7 @@ pub(crate) fn tell_warnings_except(trace: &JobTrace, is_expected: fn(WarningKind
 
 /// Reads a log, with progress and until Ctrl-C.
 pub(crate) fn load(path: &Path, options: &ReadOptions, terminal: &Terminal) -> Result<JobTrace, Failure> {
-    if path.as_os_str() == "-" {
+    if is_standard(path) {
         return load_stream("standard input", io::stdin().lock(), options, terminal);
     }
     let progress = Progress::new(terminal.shows_progress(), "bytes");
@@ -76,7 +77,7 @@ pub(crate) fn all_logs(paths: &[&PathBuf], options: &ReadOptions) -> Result<Vec<
     for path in paths {
         let choice = LogChoice { path: (*path).clone(), options: options.clone() };
         let is_stream = std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
-        if options.application.is_some() || is_stream || path.as_os_str() == "-" {
+        if options.application.is_some() || is_stream || is_standard(path) {
             all.push(choice);
             continue;
         }

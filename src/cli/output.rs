@@ -16,6 +16,7 @@ use crate::cli::args::{ColorChoice, DataForm, PrintArgs, RunArgs};
 use crate::cli::call::Call;
 use crate::cli::exit::Exit;
 use crate::cli::kept::kept_options;
+use crate::cli::left_lines::REWRITE;
 use crate::cli::notes::{Failure, Note};
 
 /// The display of progress.
@@ -215,7 +216,6 @@ impl Terminal {
 
     /// Writes lines of text to standard output; names in them cannot steer the terminal.
     pub(crate) fn line(&self, text: &str) -> Result<(), Failure> {
-        const REWRITE: &str = "\x1b[1A\x1b[2K";
         let (rewrite, text) = text.strip_prefix(REWRITE).map_or(("", text), |rest| (REWRITE, rest));
         self.data(&format!("{rewrite}{}", self.without_controls(text)))
     }

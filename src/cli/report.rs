@@ -17,6 +17,7 @@ use crate::cli::load::{read_bytes, read_net};
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
 use crate::cli::pictures::{draw, may_draw};
+use crate::cli::stdin::is_standard;
 
 /// Maximum number of places and transitions of a net that is drawn.
 const MOST_DRAWN: usize = 300;
@@ -76,7 +77,7 @@ enum Loaded {
 fn load_all(args: &ShowArgs, terminal: &Terminal) -> Result<Vec<PageResult>, Failure> {
     let mut all: Vec<PageResult> = Vec::new();
     for path in &args.files {
-        let source = if path.as_os_str() == "-" { "standard input".into() } else { path.display().to_string() };
+        let source = if is_standard(path) { "standard input".into() } else { path.display().to_string() };
         let alone = |what: &str| {
             Failure::helped(
                 Exit::Usage,
@@ -172,7 +173,7 @@ pub(crate) fn sweep_of(folder: &Path) -> Result<AnyReport, Failure> {
 
 /// Reads a net from a file and draws it.
 fn net_in(path: &Path, terminal: &Terminal) -> Result<Loaded, Failure> {
-    if path.as_os_str() == "-" {
+    if is_standard(path) {
         return Err(Failure::plain(Exit::Usage, "a net cannot be read from standard input here"));
     }
     let loaded = read_net(&NetArgs::at(path))?;

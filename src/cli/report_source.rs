@@ -13,6 +13,7 @@ use tailspn::trace::compression::{Plain, Refused, plain};
 
 use crate::cli::exit::Exit;
 use crate::cli::notes::Failure;
+use crate::cli::stdin::is_standard;
 use tailspn::explain::reason;
 
 /// Bytes that are read at a time.
@@ -64,7 +65,7 @@ pub(crate) enum ReportSource {
 impl ReportSource {
     /// Opens a file, or standard input for `-`.
     pub(crate) fn open(path: &Path) -> Result<Self, Failure> {
-        if path.as_os_str() == "-" {
+        if is_standard(path) {
             return Ok(Self::stdin());
         }
         let name = path.display().to_string();

@@ -23,6 +23,7 @@ use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::plan::PlanText;
 use crate::cli::report_source::{Chunk, ReportSource, Rest, history_of, read_reports, stdin_unpacked, unreadable};
+use crate::cli::stdin::is_standard;
 use crate::cli::watch::{Progress, catch_interrupt};
 use tailspn::explain::reason;
 
@@ -149,7 +150,7 @@ fn learn(args: &WatchArgs, terminal: &Terminal) -> Result<Model, Failure> {
 
 /// Reads the progress curves of a run, from progress reports or from a log that contains curves.
 fn earlier_run(path: &Path, run: u32, terminal: &Terminal) -> Result<History, Failure> {
-    if path.as_os_str() == "-" {
+    if is_standard(path) {
         return earlier_run_in(stdin_unpacked(), run, terminal);
     }
     if FileKind::of(path) == Some(FileKind::Progress) {
@@ -339,7 +340,7 @@ fn close(
     if !interrupted() {
         agent.finish(&mut oddities);
     }
-    let name = if path.as_os_str() == "-" { "standard input".to_owned() } else { path.display().to_string() };
+    let name = if is_standard(path) { "standard input".to_owned() } else { path.display().to_string() };
     tell_oddities(&name, &oddities, terminal);
     let counts = agent.counts();
     let is_odd = oddities.list().next().is_some();

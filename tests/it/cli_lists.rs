@@ -150,7 +150,7 @@ fn a_log_is_estimated_on_other_clusters() {
     assert!(times.len() == 8 && times[0] > 1.5 * times[1] && times[1] > 1.2 * times[3], "{times:?}");
     let busy: Vec<f64> = found["rows"].as_array().unwrap().iter().map(|row| number(&row["busy"])).collect();
     assert!(busy.windows(2).all(|pair| pair[0] >= pair[1]) && busy[0] > 0.5, "{busy:?}");
-    // the saved plan is that of the marked row, and the level holds for the times of the rows
+    // the marked row is saved, and every time has the wanted level
     let folder = Folder::new(&[]);
     let plan = folder.at("fast.toml");
     let log = log.to_str().unwrap();

@@ -10,7 +10,7 @@ use crate::cli::values;
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Write a log on each node by `strace -f -T -ttt -o n1.strace -p PID`, or, with less information, by `strace -c -f -w \
---save-profile n1.strace -p PID`. `tailspn why` then compares a run with the profile. docs/syscalls.md \
+-o n1.strace -p PID`. `tailspn why` then compares a run with the profile. docs/syscalls.md \
 describes methods, settings and limits.
 
 Examples:

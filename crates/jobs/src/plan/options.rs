@@ -239,7 +239,7 @@ impl PlanOption {
             }
             Self::InputSize(size) => {
                 let input_mb = size.of(job.input_mb);
-                // a size near that of the logs may give the same number of tasks
+                // an input of nearly the logged size may give the same number of tasks
                 if ![1.0, 2.0].into_iter().any(|times| plan.depends_on_input(times * input_mb)) {
                     return Err(self.problem(
                         "has no effect on this plan",

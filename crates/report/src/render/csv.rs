@@ -18,7 +18,7 @@ const HEADER: [&str; 8] = ["measure", "name", "unit", "value", "low", "high", "l
 /// Text cells of CSV, such as names in logs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CsvText {
-    /// Unchanged, for programs.
+    /// Unchanged but for characters that steer a terminal, for programs.
     #[default]
     AsIs,
     /// With an apostrophe before text that a spreadsheet would run as a formula: text that is not a
