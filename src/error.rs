@@ -155,11 +155,17 @@ converts![
     crate::plan::DataSizeError,
     crate::plan::OpenError,
     crate::plan::PlanError,
+    // tables
+    crate::tables::NoPrediction,
+    crate::tables::RolesError,
+    crate::tables::TableError,
+    crate::tables::tasks::NoTasks,
     // studies
     crate::KeyProblem,
     crate::StudyError,
     crate::job_time::LogFitError,
     crate::job_time::NoCopies,
+    crate::ask::RunTableError,
     crate::ask::net::NetAnswerError,
     crate::compare::CompareRunError,
     crate::subject::LoadError,

@@ -45,6 +45,7 @@
 //! | the models of a job | [`mapreduce`], [`stages`], [`cluster`] |
 //! | the tasks in a log, and why they were slow | [`trace`], [`diagnose`], [`fit`] |
 //! | when a run in progress will finish | [`remaining`] |
+//! | the time of a job from a table of its runs | [`ask::EstimateRuns`], [`tables`] |
 //! | many configurations | [`sweep`], [`sensitivity`], [`optimize`] |
 //! | what a straggler policy gains, on a plan or a recorded job | [`whatif`] |
 //!
@@ -89,6 +90,8 @@ pub use tailspn_report::report;
 pub use tailspn_studies::{
     KeyProblem, StudyError, ask, compare, draws, job_time, optimize, remaining, sensitivity, subject, sweep, whatif,
 };
+#[doc(inline)]
+pub use tailspn_tables as tables;
 
 /// The samples of the README, as tests.
 #[cfg(doctest)]

@@ -13,7 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders with the code of the product.
-const CODE: [&str; 12] = [
+const CODE: [&str; 13] = [
     "src",
     "shaders/src",
     "crates/common/src",
@@ -24,6 +24,7 @@ const CODE: [&str; 12] = [
     "crates/jobs/src",
     "crates/python/src",
     "crates/studies/src",
+    "crates/tables/src",
     "crates/report/src",
     "replications/src",
 ];

@@ -5,6 +5,7 @@ use tailspn::mapreduce;
 use tailspn::plan::{JobPlan, PlanOption};
 use tailspn::remaining::RemainingSettings;
 use tailspn::report::{Answer, AnyReport};
+use tailspn::subject::FileKind;
 use tailspn::trace::JobTrace;
 
 use crate::cli::args::EstimateArgs;
@@ -36,7 +37,7 @@ pub(crate) fn run(args: &EstimateArgs, terminal: &Terminal) -> Result<Exit, Fail
 
 impl EstimateArgs {
     /// Returns the options of the job, the copies last.
-    fn options(&self) -> Vec<PlanOption> {
+    pub(crate) fn options(&self) -> Vec<PlanOption> {
         let stragglers = self.stragglers.clone().map(PlanOption::Stragglers);
         let copies = self.speculation.clone().map(PlanOption::Speculation);
         self.planned.options().into_iter().chain(stragglers).chain(copies).collect()
@@ -65,12 +66,12 @@ impl EstimateArgs {
     }
 
     /// Returns the probability with which the deadline must be met.
-    fn wanted(&self) -> f64 {
+    pub(crate) fn wanted(&self) -> f64 {
         self.probability.unwrap_or(WANTED)
     }
 
     /// Refuses a probability without a deadline.
-    fn needs_deadline(&self, has_deadline: bool) -> Result<(), Failure> {
+    pub(crate) fn needs_deadline(&self, has_deadline: bool) -> Result<(), Failure> {
         if self.probability.is_some() && !has_deadline {
             return Err(Failure::helped(Exit::Usage, "--probability needs a deadline", "add --deadline TIME"));
         }
@@ -144,7 +145,8 @@ impl EstimateArgs {
 
 impl Ask for EstimateArgs {
     fn form(&self) -> Form<'_> {
-        let files = self.save_net.as_deref().into_iter().chain(self.save_plan.as_deref()).collect();
+        let files = [&self.save_net, &self.save_plan, &self.save_cluster];
+        let files = files.into_iter().filter_map(|path| path.as_deref()).collect();
         Form {
             plots: Some(&self.plots),
             files,
@@ -156,6 +158,16 @@ impl Ask for EstimateArgs {
     fn ask(&self, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
         if self.inputs.is_empty() && !self.demo {
             return Err(no_file("estimate"));
+        }
+        if let Some(input) = self.inputs.iter().find(|input| input.kind() == Some(FileKind::Runs)) {
+            return self.runs(input);
+        }
+        let only_tables = self.table.given().map(|option| (option, "a table of runs"));
+        if let Some((option, of)) =
+            only_tables.or(self.save_cluster.is_some().then_some(("--save-cluster", "a table of tasks")))
+        {
+            let help = "pass a table with a row for each run or task; see docs/tables.md";
+            return Err(Failure::helped(Exit::Usage, format!("{option} applies only to {of}"), help));
         }
         let first = first_log(&self.inputs, &self.fitted, terminal)?;
         if let Some(trace) = first.as_ref().filter(|trace| is_running(trace)) {

@@ -31,7 +31,13 @@ impl Uses for FileKind {
             Self::Log(_) => Some(Compared::Logs),
             Self::Result => Some(Compared::Results),
             Self::JobPlan | Self::SweepPlan | Self::OptimizePlan => Some(Compared::Plans),
-            Self::Net | Self::HadoopConf | Self::Samples | Self::SystemCalls | Self::Progress => None,
+            Self::Net
+            | Self::HadoopConf
+            | Self::Samples
+            | Self::SystemCalls
+            | Self::Progress
+            | Self::Runs
+            | Self::Cluster => None,
         }
     }
 
@@ -47,7 +53,9 @@ impl Uses for FileKind {
             | Self::Result
             | Self::Samples
             | Self::SystemCalls
-            | Self::Progress => false,
+            | Self::Progress
+            | Self::Runs
+            | Self::Cluster => false,
         }
     }
 
@@ -75,6 +83,8 @@ impl Uses for FileKind {
             Self::Samples => known("samples of sysstat", "`why`, with the log of the job,"),
             Self::SystemCalls => known("an strace log", "`why` or `tool profile`"),
             Self::Progress => known("progress reports of tasks", "`watch` or `why`"),
+            Self::Runs => known("a table of runs", "`estimate`"),
+            Self::Cluster => known("what is known about a cluster", "`estimate TABLE --alongside`"),
         }
     }
 }
@@ -136,9 +146,11 @@ fn inputs(command: &Command) -> Option<Inputs> {
         Command::Net(NetCommand::Rare(args)) => ("net rare", net, vec![args.net.net.clone()]),
         Command::Net(NetCommand::Structure(args)) => ("net structure", net, vec![args.net.net.clone()]),
         Command::Net(NetCommand::SpnGc(args)) => ("net spn-gc", job, one(&args.plan)),
-        Command::Estimate(args) => {
-            ("estimate", |kind| kind == FileKind::JobPlan || kind.fits_a_plan(), args.inputs.clone())
-        }
+        Command::Estimate(args) => (
+            "estimate",
+            |kind| matches!(kind, FileKind::JobPlan | FileKind::Runs) || kind.fits_a_plan(),
+            args.inputs.clone(),
+        ),
         Command::Whatif(args) => {
             ("whatif", |kind| matches!(kind, FileKind::JobPlan | FileKind::Log(_)), one(&args.plan))
         }

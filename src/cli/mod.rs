@@ -67,6 +67,7 @@ mod question;
 mod rare;
 mod report;
 mod report_source;
+mod run_table;
 mod schema;
 #[cfg(feature = "serve")]
 mod serve;

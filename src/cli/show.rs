@@ -109,6 +109,14 @@ fn show(path: &Path, terminal: &Terminal) -> Result<Shown, Failure> {
         Some(FileKind::Progress) => {
             beside("progress reports of tasks", vec![(format!("watch {name}"), "stragglers while tasks run")])
         }
+        Some(FileKind::Runs) => beside(
+            "a table of runs",
+            vec![(format!("estimate {name}"), "the next run, on the machines of the table and on others")],
+        ),
+        Some(FileKind::Cluster) => beside(
+            "what is known about a cluster",
+            vec![(format!("estimate TASKS.tsv --alongside {name}"), "the next run of another program on it")],
+        ),
         Some(FileKind::Result) | None => result(path, &name, terminal),
     }
 }

@@ -299,3 +299,20 @@ fn a_log_is_replayed_under_other_policies() {
     }
     assert!(shown(&["whatif", "tests/data/trace/google-2011.csv"]).starts_with("exit 3"));
 }
+
+/// Runs of other programs teach the cluster in one command.
+#[test]
+fn an_estimate_learns_from_other_programs_as_a_fit_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/trace");
+    let [small, other] = ["sort-32mb.spark.gz", "sort-64mb.spark.gz"].map(|name| format!("{trace}/{name}"));
+    let run = |args: &[&str]| {
+        let output = tool(args).current_dir(folder.path()).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    run(&["tool", "fit", &small, "--alongside", &other, "--save-plan", "p.toml"]);
+    let csv = |args: &[&str]| run(&[args, &["--executors", "2,8", "--reps", "200", "--csv"]].concat());
+    let in_one = csv(&["estimate", &small, "--alongside", &other]);
+    assert_eq!(in_one, csv(&["estimate", "p.toml"]));
+}

@@ -63,6 +63,7 @@ fn stage_logs(folder: &Path) {
     copy("diagnose/job/worker3.mpstat.txt", "samples/worker3.mpstat.txt");
     copy("diagnose/job/nodes.sadf.csv", "samples/nodes.sadf.csv");
     copy("trace/history-0.20.txt", "history.txt");
+    copy("../../models/tutorial/runs.tsv", "runs.tsv");
     // an archive of two applications
     let sort = Log::read(&data.join("trace/sort-32mb.spark.gz")).cut(1.0);
     let id = "\"App ID\":\"application_1724877841851_0016\",\"App Attempt ID\":\"4\"";

@@ -130,7 +130,7 @@ fn every_kind_has_every_form() {
     std::fs::write(at("sweep.toml"), format!("[sweep]\nreplications = 20\n{axis}")).unwrap();
     let (net, log) = ("models/textbook/mm1k.xml", "tests/data/trace/sort-32mb.spark.gz");
     data(&["tool", "fit", log, "--save-plan", &at("stages.toml")]);
-    let results: [&[&str]; 29] = [
+    let results: [&[&str]; 30] = [
         &["net", "check", net],
         &["tool", "devices"],
         &["net", "simulate", net, "--horizon=5", "--reps=50", "--tokens", "--method=simulate"],
@@ -143,6 +143,7 @@ fn every_kind_has_every_form() {
         &["estimate", "models/mapreduce/all-at-once.toml", "--method=exact"],
         &["estimate", &at("stages.toml"), "--reps=50"],
         &["estimate", &at("stages.toml"), "--reps=50", "--executors=1..3", "--deadline=20min"],
+        &["estimate", "models/tutorial/runs.tsv", "--input-size=1x,2x", "--deadline=1min"],
         &["whatif", "--demo", "--reps=3"],
         &["whatif", "tests/data/trace/speculation.spark.gz", "--reps=5"],
         &["tool", "detectors"],

@@ -103,6 +103,7 @@ mod random_net;
 mod readers;
 mod remaining;
 mod replay;
+mod run_tables;
 mod samples;
 mod schedules;
 #[cfg(feature = "cli")]
@@ -130,6 +131,7 @@ mod structure;
 #[cfg(feature = "cli")]
 mod studies;
 mod task_draws;
+mod task_tables;
 mod trace;
 mod trace_small;
 mod trace_sources;

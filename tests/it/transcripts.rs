@@ -26,6 +26,7 @@ fn folder() -> Option<tempfile::TempDir> {
     copy("io_hog.gz", &only("labelled/bigroots-2node/io_hog"));
     copy("two-kinds.log", Path::new("tests/data/jobs3/fit-two-kinds-of-tasks.log.gz"));
     copy("job.toml", Path::new("models/tutorial/job.toml"));
+    copy("sort.tsv", &shared("data/runs-c3o")?.join("sort.tsv"));
     copy("repair.xml", Path::new("models/textbook/machine_repair.xml"));
     std::fs::write(folder.path().join("app.inprogress"), Log::read(&folder.path().join("fan.gz")).cut(0.5).text)
         .unwrap();
@@ -58,6 +59,8 @@ macro_rules! screens {
 }
 
 screens! {
+    a_table_of_runs: ["estimate", "sort.tsv"];
+    a_table_of_runs_and_a_deadline: ["estimate", "sort.tsv", "--only", "machine_type=m4.2xlarge", "--input-size", "30GB", "--workers", "4..16", "--deadline", "5m"];
     a_file_without_a_verb: ["fan.gz"];
     an_estimate_from_a_log: ["estimate", "fan.gz"];
     a_table_of_executors_with_deadline_and_price: [

@@ -17,6 +17,9 @@ fn folder() -> tempfile::TempDir {
     copy("knobs.toml", "models/tutorial/knobs.toml");
     copy("net.xml", "models/textbook/mm1k.xml");
     put("prices.csv", b"a,b,c\n1,2,3\n");
+    put("runs.tsv", b"kind\tnodes\tsize_gb\truntime_s\na\t2\t10\t40\na\t4\t10\t25\nb\t2\t10\t50\n");
+    put("ragged.csv", b"nodes,runtime_s\n2,30\n4\n");
+    put("words.csv", b"nodes,runtime_s\n2,30\n4,soon\n");
     put("notes.txt", b"hello\n");
     put("empty.log", b"");
     put("other.json", b"{\"kind\":\"nothing\"}");

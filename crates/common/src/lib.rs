@@ -8,6 +8,7 @@
 //! * [`spelling`]: suggestions for misspelt words;
 //! * [`threads`]: number of threads;
 //! * [`row`]: results as rows, whose fields are columns;
+//! * [`least_squares`]: fits with few unknowns;
 //! * [`bounded`]: reading of files up to a limit;
 //! * [`visible`]: text of files without characters that steer a terminal.
 //!
@@ -20,6 +21,7 @@
 
 pub mod bounded;
 pub mod explain;
+pub mod least_squares;
 pub mod number;
 pub mod order;
 pub mod row;

@@ -78,6 +78,10 @@ pub(crate) struct FittedArgs {
     /// Job to fit if a MapReduce log has several: an id or a name; may be repeated
     #[arg(long, value_name = "ID|NAME", help_heading = "Logs")]
     job: Vec<String>,
+    /// Runs of other programs on the same cluster, which tell how much tasks slow each other down: Spark event logs with more or fewer
+    /// executors or, for a table of tasks, such tables, folders of them, or a file of --save-cluster; may be repeated
+    #[arg(long, value_name = "PATH", help_heading = "Logs")]
+    pub(crate) alongside: Vec<PathBuf>,
     /// Cores of the host of phase logs, if they have no column `cores`
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive, help_heading = "Logs")]
     log_cores: Option<f64>,
@@ -95,6 +99,7 @@ impl FittedArgs {
         FitArgs {
             input_size: self.log_input_size.clone(),
             job: self.job.clone(),
+            alongside: self.alongside.clone(),
             log_cores: self.log_cores,
             log_permits: self.log_permits,
             ..FitArgs::of_logs(logs.iter().map(|log| log.to_path_buf()).collect(), &self.limits)
@@ -108,6 +113,12 @@ impl FittedArgs {
 
     /// Returns the option that has a meaning only for logs, if one was used.
     pub(crate) fn only_for_logs(&self) -> Option<&'static str> {
+        let not_read = self.not_read_from_tables();
+        not_read.or_else(|| (!self.alongside.is_empty()).then_some("--alongside"))
+    }
+
+    /// Returns the option that has a meaning only for logs and not for tables of tasks, if one was used.
+    pub(crate) fn not_read_from_tables(&self) -> Option<&'static str> {
         let used = [
             ("--log-input-size", !self.log_input_size.is_empty()),
             ("--job", !self.job.is_empty()),

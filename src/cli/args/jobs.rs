@@ -11,7 +11,7 @@ use tailspn::plan::Copies;
 use crate::cli::args::why::at_least_one;
 use crate::cli::args::{
     ChoiceArgs, FittedArgs, LogArgs, Method, PartArgs, PlaceArgs, PlanArgs, PlotArgs, PrintArgs, RunArgs, SizeLists,
-    TrustArgs,
+    TableArgs, TrustArgs,
 };
 use crate::cli::input::Input;
 use crate::cli::straggler_values;
@@ -89,6 +89,10 @@ Examples:
     tailspn estimate small.gz large.gz --input-size 3x --executors 1..32 \\
         --deadline 2m --price 0.05USD/core-hour
 
+    # from a table of runs, on machines that it does not have (docs/tables.md)
+    tailspn estimate runs.tsv --only program=shuffle --executors 1..4 \\
+        --deadline 5m
+
     # one of several applications in an archive; a MapReduce job
     tailspn estimate logs.zip --app application_1724877841851_0016 \\
         --max-attempts 1000000
@@ -102,8 +106,9 @@ Examples:
     tailspn estimate job.toml --shard 1/2 --save-part half-job.part
 ")]
 pub(crate) struct EstimateArgs {
-    /// Logs of runs or the plan of the job; of a run in progress, its log, then logs of other runs or a plan of them
-    #[arg(value_name = "LOG|PLAN", value_hint = ValueHint::AnyPath)]
+    /// Logs of runs, a table of runs or the plan of the job; of a run in progress, its log, then logs of other runs or a
+    /// plan of them
+    #[arg(value_name = "LOG|PLAN|TABLE", value_hint = ValueHint::AnyPath)]
     pub(crate) inputs: Vec<Input>,
     /// Estimate a built-in job
     #[arg(long, conflicts_with = "inputs")]
@@ -151,6 +156,8 @@ pub(crate) struct EstimateArgs {
     #[arg(long, value_name = "SETTINGS", value_parser = straggler_values::copies, help_heading = "In place of the plan's values")]
     pub(crate) speculation: Option<Copies>,
     #[command(flatten)]
+    pub(crate) table: TableArgs,
+    #[command(flatten)]
     pub(crate) run: RunArgs,
     #[command(flatten)]
     pub(crate) trust: TrustArgs,
@@ -166,6 +173,9 @@ pub(crate) struct EstimateArgs {
     /// Also write the job's net: .xml, .dot or .svg
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) save_net: Option<PathBuf>,
+    /// Also write what a table of tasks and the tables of --alongside tell about the cluster, for another --alongside
+    #[arg(long, value_name = "FILE.json", help_heading = "Output")]
+    pub(crate) save_cluster: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) plots: PlotArgs,
     /// Print the default plan with its comments and exit

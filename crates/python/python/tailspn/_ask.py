@@ -263,7 +263,8 @@ def rare(net: Any, *, progress: Progress | None = None, **options: Any) -> Resul
 def estimate(*inputs: Any, progress: Progress | None = None, **options: Any) -> Result:
     """Estimate the time of a job, its distribution and its parts.
 
-    ``inputs`` are one plan, or logs of runs of the job, to which a plan is fitted; without an input, the default job.
+    ``inputs`` are one plan, one table of runs or of tasks, or logs of runs of the job, to which a plan is fitted; without an
+    input, the default job.
     If the first log is of a run in progress, the result is the time left, from what the other runs took.
     """
     return _ask("estimate", inputs, options, progress=progress)

@@ -21,6 +21,7 @@ pub(super) fn screen_text(screen: &Screen, typed: &Typed, look: &Look) -> String
     let one = |text: &'_ String| Some(text.clone()).filter(|text| !text.is_empty());
     let labelled = block("To try", one(&screen.to_try).as_deref(), look)
         + &block("Refused", one(&screen.refused).as_deref(), look)
+        + &block("Read as", one(&screen.read_as).as_deref(), look)
         + &block("Assumed", screen.assumed.iter().map(String::as_str), look)
         + &block("Not known", screen.unknown.iter().map(String::as_str), look);
     parts.push(labelled + &next_text(screen, typed, look));
@@ -186,6 +187,7 @@ mod tests {
             tables: Vec::new(),
             to_try: String::new(),
             refused: String::new(),
+            read_as: String::new(),
             assumed: vec!["runs differ by 15%".to_owned(), "hosts are alike".to_owned()],
             unknown: Vec::new(),
             next: vec![NextCommand { command: "tailspn why LOG".to_owned(), gives: "what each cause cost".to_owned() }],

@@ -3,7 +3,7 @@
 use crate::StudyError;
 use crate::answer::AnswerError;
 use crate::ask::net::NetAnswer;
-use crate::ask::{EstimateTable, EstimatedJob, EstimatedWork};
+use crate::ask::{EstimateTable, EstimatedJob, EstimatedWork, RunTableEstimate};
 use crate::document::{Document, Typed};
 use crate::job_time::{DeadlineSection, FittedModel, OwnRun};
 use crate::net::Net;
@@ -16,6 +16,7 @@ use crate::report::job::estimate_report;
 use crate::report::net_report::NetReport;
 use crate::report::optimize::{optimize_report, sizing_report};
 use crate::report::read::AnyReport;
+use crate::report::run_table::worded_runs;
 use crate::report::stages::stages_report;
 use crate::report::whatif::{WhatIfReport, what_if_report};
 use crate::report::whatif_log::log_what_if_report;
@@ -138,6 +139,13 @@ impl Answer {
         let partial = found.partial;
         let answer = Self::new(worded(found));
         Self { end: if is_unmet { End::No } else { End::Complete }, ..answer }.unless_stopped(partial)
+    }
+
+    /// Returns the answer to an estimate from a table of runs, without words.
+    pub fn of_runs(found: RunTableEstimate) -> Self {
+        let is_unmet = found.is_unmet();
+        let answer = Self::new(worded_runs(found));
+        Self { end: if is_unmet { End::No } else { End::Complete }, ..answer }
     }
 
     /// Returns the answer to a question about a net. Exact numbers have the confidence level `level`; `watch` may stop the

@@ -1,31 +1,22 @@
 //! The report on an estimate of several configurations: sentences, table and curve.
 
 use tailspn_common::field;
-use tailspn_common::row::{Set, Setting};
+use tailspn_common::row::Setting;
 
 use crate::ask::{EstimateTable, EstimatedRow};
-#[cfg(feature = "plots")]
-use crate::document::Figure;
 use crate::document::{Document, NextCommand, Number, Piece, Report, Screen, Table};
-#[cfg(feature = "plots")]
-use crate::plan::InputSize;
 use crate::render::sentence;
+#[cfg(feature = "plots")]
+use crate::report::list_plot::{ListPlot, ListPoint};
+use crate::report::list_words::{capital, configuration};
 use crate::report::number::{count, counted, plain, time_words};
 use crate::report::own_run::with_own_run;
-#[cfg(feature = "plots")]
-use crate::report::scatter::{Form, Mark, Scatter};
 use crate::report::screens::{first_of, is_no_spread, misfit, verdict};
 
 /// Rows up to which a table shows all.
 const FEW: usize = 10;
 /// Rows that a longer table shows at equal distances, and on each side of the chosen row.
 const SPREAD: [usize; 2] = [6, 1];
-/// Maximum number of configurations in the picture.
-#[cfg(feature = "plots")]
-const MOST_DRAWN: usize = 500;
-/// Maximum number of curves that have names.
-#[cfg(feature = "plots")]
-const MOST_NAMED: usize = 12;
 /// Idle time from which it is shown in core-hours \[s\], and time from which times are shown in minutes \[s\].
 const LONG: f64 = 7200.0;
 
@@ -55,7 +46,7 @@ impl Report for EstimateTable {
             ..Document::default()
         };
         #[cfg(feature = "plots")]
-        document.figure(picture(self));
+        document.figure(plot(self).figure());
         document.table(configurations(self));
         document
     }
@@ -127,21 +118,6 @@ fn shown(found: &EstimateTable) -> Option<Vec<usize>> {
     shown.sort_unstable();
     shown.dedup();
     Some(shown)
-}
-
-/// Returns a configuration in words, such as `8 executors and an input of 3x`, and true if a verb with it is in the plural.
-fn configuration(set: &Set) -> (String, bool) {
-    let words = |(name, setting): &(String, Setting)| match setting {
-        Setting::Count(n) => counted(n.unsigned_abs(), name.trim_end_matches('s')),
-        setting if name == "split_size" => format!("splits of {setting}"),
-        setting => format!("an input of {setting}"),
-    };
-    let is_one = |(name, setting): &(String, Setting)| match setting {
-        Setting::Count(n) => *n == 1,
-        _ => name != "split_size",
-    };
-    let parts: Vec<String> = set.0.iter().map(words).collect();
-    (parts.join(" and "), parts.len() > 1 || !set.0.iter().all(is_one))
 }
 
 /// Returns the time of a row with its interval, such as `70 s (90%: 42 s to 117 s)`, and its cost.
@@ -216,64 +192,17 @@ fn answer(found: &EstimateTable) -> Vec<Piece> {
     pieces
 }
 
-/// Returns a text with a capital letter at its start.
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| format!("{}{}", first.to_uppercase(), letters.as_str()))
-}
-
-/// Returns the place of a configuration on the horizontal axis: the number of its last list.
+/// Returns the time over the last list.
 #[cfg(feature = "plots")]
-fn place(set: &Set) -> Option<f64> {
-    match &set.0.last()?.1 {
-        Setting::Count(n) => Some(*n as f64),
-        Setting::Number(n) => Some(*n),
-        Setting::Word(word) => match word.parse().ok()? {
-            InputSize::Times(times) => Some(times),
-            InputSize::Data(size) => Some(size.mb()),
-        },
+fn plot(found: &EstimateTable) -> ListPlot<'_> {
+    fn point(row: &EstimatedRow) -> ListPoint<'_> {
+        ListPoint { set: &row.set, time_s: row.time_s, in_time: row.in_time }
     }
-}
-
-/// Returns the time over the last list, with a curve for each value of the first one.
-#[cfg(feature = "plots")]
-fn picture(found: &EstimateTable) -> Figure<'_> {
-    let step = found.rows.len().div_ceil(MOST_DRAWN).max(1);
-    let drawn = |row: usize| row.is_multiple_of(step) || Some(row) == found.answer.row;
-    let curve_of = |set: &Set| if set.0.len() > 1 { set.0[..1].to_vec() } else { Vec::new() };
-    let mut curves: Vec<(Set, Vec<(f64, f64)>)> = Vec::new();
-    let mut marks = Vec::new();
-    for (row, one) in found.rows.iter().enumerate().filter(|(row, _)| drawn(*row)) {
-        let Some(x) = place(&one.set) else { continue };
-        let at = (x, one.time_s.value.0);
-        let key = Set(curve_of(&one.set));
-        match curves.iter_mut().find(|(other, _)| *other == key) {
-            Some((_, points)) => points.push(at),
-            None => curves.push((key, vec![at])),
-        }
-        let form = match one.in_time {
-            None => (Form::Disc, "median time"),
-            Some(share) if share.0 >= found.question.probability.0 => (Form::Disc, "meets"),
-            Some(_) => (Form::Cross, "misses"),
-        };
-        let chosen = found.answer.row == Some(row);
-        let label = chosen.then(|| (configuration(&one.set).0, Some(0)));
-        marks.push(Mark { at: at.into(), ends: [None, one.time_s.ends()], form, chosen, label });
+    ListPlot {
+        points: found.rows.iter().map(point).collect(),
+        chosen: found.answer.row,
+        deadline_s: found.question.deadline_s.map(|deadline_s| deadline_s.0),
+        probability: found.question.probability.0,
+        level: found.question.level.0,
     }
-    if curves.len() > 1 && curves.len() <= MOST_NAMED {
-        for (set, points) in &curves {
-            let last = points.last().map(|&(x, y)| [x, y]);
-            let mark = marks.iter_mut().find(|mark| Some(mark.at) == last && mark.label.is_none());
-            mark.into_iter().for_each(|mark| mark.label = Some((configuration(set).0, None)));
-        }
-    }
-    let names = names(found);
-    let axes = [names.last().cloned().unwrap_or_default(), "time [s]".to_owned()];
-    let line = found.question.deadline_s.map(|deadline_s| ("deadline", deadline_s.0));
-    let curves = curves.into_iter().map(|(_, points)| points).collect();
-    let scatter = Scatter { name: "curve", axes, line, curves, marks };
-    let level = plain(100.0 * found.question.level.0);
-    let caption =
-        format!("Median time of the next run; the grey lines contain the next run with {level}% probability.");
-    Figure::new(format!("Time by {}", names.join(" and ")), caption).drawn(move || scatter.picture())
 }

@@ -82,6 +82,9 @@ mod job_document;
 mod job_screen;
 pub(crate) mod json;
 mod left_screen;
+#[cfg(feature = "plots")]
+mod list_plot;
+mod list_words;
 mod long_tail;
 mod method;
 mod net_report;
@@ -103,6 +106,7 @@ mod read;
 mod remaining;
 #[cfg(feature = "plots")]
 pub(crate) mod rows_plot;
+mod run_table;
 #[cfg(feature = "plots")]
 mod scatter;
 #[cfg(feature = "schema")]

@@ -3,8 +3,8 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize, Serializer};
 
-use crate::ask::EstimateTable;
 use crate::ask::net::{ExplorationReport, NetSummary, QueryReport, SolveReport};
+use crate::ask::{EstimateTable, RunTableEstimate};
 use crate::compare::ComparisonReport;
 use crate::document::{Document, Report, Typed};
 use crate::optimize::Cheapest;
@@ -166,6 +166,8 @@ kinds! {
     WhyList(WhyList),
     /// Result of `estimate` with a list.
     EstimateTable(EstimateTable),
+    /// Result of `estimate` for a table of runs.
+    RunTable(RunTableEstimate),
     /// Result of `net simulate`.
     Simulation(SimulationReport),
     /// Result of `simulate --steady`.

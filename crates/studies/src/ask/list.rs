@@ -233,7 +233,7 @@ impl EstimateList {
 }
 
 /// Returns the position of the first of the smallest pairs; numbers that differ by rounding are equal. Rows without a pair are not chosen.
-fn first_of(pairs: impl Iterator<Item = Option<[f64; 2]>>) -> Option<usize> {
+pub(super) fn first_of(pairs: impl Iterator<Item = Option<[f64; 2]>>) -> Option<usize> {
     let compare = |a: f64, b: f64| match (a - b).abs() <= EQUAL * b.abs() {
         true => Ordering::Equal,
         false => a.total_cmp(&b),

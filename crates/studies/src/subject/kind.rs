@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
+use tailspn_tables::is_table;
+
 use crate::diagnose::long_tail::ProgressReader;
 use crate::diagnose::samples::is_samples;
 use crate::diagnose::syscalls::is_strace;
@@ -38,6 +40,10 @@ pub enum FileKind {
     SystemCalls,
     /// Reports of the progress of tasks.
     Progress,
+    /// A table of runs, or of their tasks.
+    Runs,
+    /// What is known about a cluster, as `estimate --save-cluster` writes it.
+    Cluster,
 }
 
 impl FileKind {
@@ -52,8 +58,10 @@ impl FileKind {
         }
         let mut head = Vec::new();
         File::open(path).ok().filter(|_| path.is_file())?.take(HEAD).read_to_end(&mut head).ok()?;
-        let reports = || Self::of_bytes(&first_bytes(path, HEAD).ok()?).filter(|kind| *kind == Self::Progress);
-        // reports and system calls may be compressed
+        let reports = || {
+            Self::of_bytes(&first_bytes(path, HEAD).ok()?).filter(|kind| matches!(kind, Self::Progress | Self::Runs))
+        };
+        // reports, tables and system calls may be compressed
         Self::of_bytes(&head).or_else(reports).or_else(|| is_strace(path).then_some(Self::SystemCalls))
     }
 
@@ -77,6 +85,8 @@ impl FileKind {
         };
         if text.trim_start().starts_with('{') && text.contains("\"format_version\"") && text.contains("\"kind\"") {
             Some(Self::Result)
+        } else if text.trim_start().starts_with('{') && text.contains("\"most_executors\"") {
+            Some(Self::Cluster)
         } else if has("[optimize]") {
             Some(Self::OptimizePlan)
         } else if has("[sweep]") || has("[[axis]]") {
@@ -84,7 +94,8 @@ impl FileKind {
         } else {
             let is_plan = ["[job]", "[[job]]", "[profile]", "[[stage]]", "[cluster]"].into_iter().any(has);
             let is_progress = || ProgressReader::is_meant(&text).then_some(Self::Progress);
-            is_plan.then_some(Self::JobPlan).or_else(is_progress)
+            let is_table = || is_table(head).then_some(Self::Runs);
+            is_plan.then_some(Self::JobPlan).or_else(is_progress).or_else(is_table)
         }
     }
 
@@ -117,6 +128,7 @@ mod tests {
         assert_eq!(of("[sweep]\n[optimize]\n"), Some(FileKind::OptimizePlan));
         assert_eq!(of("{\"format_version\": 1, \"kind\": \"estimate\"}"), Some(FileKind::Result));
         assert_eq!(of("kind\tpartition\tt_ms\tdone\ttotal\n"), Some(FileKind::Progress));
+        assert_eq!(of("nodes,runtime\n2,30\n"), Some(FileKind::Runs));
         assert_eq!(of("maps: 3\n"), None);
         assert_eq!(of(""), None);
     }

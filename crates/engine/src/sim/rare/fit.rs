@@ -3,6 +3,8 @@
 
 use std::cell::RefCell;
 
+use tailspn_common::least_squares::Normal;
+
 use crate::compile::{Code, Op, Program};
 use crate::net::expr::BinaryOp;
 use crate::semantics::Fault;
@@ -17,6 +19,8 @@ const WALKS: u32 = 400;
 const MARKINGS: usize = 64;
 /// Maximum number of counters and of transitions with ages together. The work grows with the square of this number.
 const MOST_COUNTERS: usize = 64;
+/// Share of the diagonal that is added to the diagonal of the normal equations, so that counters that always change together share one factor.
+const RIDGE: f64 = 1e-6;
 /// The number of the level in the addresses of random words: beyond the levels of the pilot.
 const LEVEL: u32 = (1 << LEVEL_BITS) - 1;
 
@@ -110,7 +114,7 @@ pub(super) fn fitted(form: &WalkForm<'_>, program: &Program, clock: Clock) -> Re
         }
         trail.begin();
     })?;
-    Ok(sums.solved().map(|factors| {
+    Ok(sums.solved(RIDGE).map(|factors| {
         let (marking, ages) = factors.split_at(counters + 1);
         Left { marking: linear(marking), ages: ages.to_vec() }
     }))
@@ -126,81 +130,13 @@ fn linear(factors: &[f64]) -> Code {
     Code::new(ops)
 }
 
-/// The normal equations of least squares.
-struct Normal {
-    size: usize,
-    /// Lower triangle of the products of the columns, by rows.
-    products: Vec<f64>,
-    right: Vec<f64>,
-}
-
-/// Share of the diagonal that is added to it, so that counters that always change together share one factor.
-const RIDGE: f64 = 1e-6;
-
-impl Normal {
-    fn new(size: usize) -> Self {
-        Self { size, products: vec![0.0; size * size], right: vec![0.0; size] }
-    }
-
-    fn add(&mut self, row: &[f64], value: f64, weight: f64) {
-        for (i, x) in row.iter().map(|x| x * weight).enumerate() {
-            self.right[i] += x * value;
-            for (product, y) in self.products[i * self.size..].iter_mut().zip(&row[..=i]) {
-                *product += x * y;
-            }
-        }
-    }
-
-    /// The factors, by Cholesky's method; none if there are no rows.
-    fn solved(mut self) -> Option<Vec<f64>> {
-        let n = self.size;
-        if self.products[0] == 0.0 {
-            return None;
-        }
-        for i in 0..n {
-            for j in 0..=i {
-                let dot: f64 = (0..j).map(|k| self.products[i * n + k] * self.products[j * n + k]).sum();
-                let own = self.products[i * n + j];
-                self.products[i * n + j] = if i == j {
-                    // a counter that is always 0 has the factor 0
-                    let rest = own * (1.0 + RIDGE) - dot;
-                    if own > 0.0 { rest.max(own * RIDGE).sqrt() } else { 1.0 }
-                } else {
-                    (own - dot) / self.products[j * n + j]
-                };
-            }
-        }
-        let mut x = self.right;
-        for i in 0..n {
-            let dot: f64 = (0..i).map(|k| self.products[i * n + k] * x[k]).sum();
-            x[i] = (x[i] - dot) / self.products[i * n + i];
-        }
-        for i in (0..n).rev() {
-            let dot: f64 = (i + 1..n).map(|k| self.products[k * n + i] * x[k]).sum();
-            x[i] = (x[i] - dot) / self.products[i * n + i];
-        }
-        x.iter().all(|factor| factor.is_finite()).then_some(x)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn least_squares_find_a_linear_function() {
-        let mut sums = Normal::new(4);
-        for i in 0..50 {
-            let (a, b) = (f64::from(i % 7), f64::from(i % 5));
-            // the last column is always 0
-            sums.add(&[1.0, a, b, 0.0], 3.0 - 2.0 * a + 0.5 * b, 1.0 + a);
-        }
-        let found = sums.solved().unwrap();
-        for (found, exact) in found.iter().zip([3.0, -2.0, 0.5, 0.0]) {
-            assert!((found - exact).abs() < 1e-4, "{found} {exact}");
-        }
-        assert!(Normal::new(2).solved().is_none());
-        let code = linear(&found);
-        assert!((code.eval(&[1, 2, 9]) - 2.0).abs() < 1e-3);
+    fn factors_become_code() {
+        let code = linear(&[3.0, -2.0, 0.5, 0.0]);
+        assert!((code.eval(&[1, 2, 9]) - 2.0).abs() < 1e-12);
     }
 }

@@ -1,0 +1,125 @@
+//! The time of the next run of a program, from the tasks of its recorded runs and of other programs of the cluster.
+//!
+//! The times of tasks are their mean by the fit times ratios of recorded tasks, drawn at random; the time of the run is the median of several list
+//! schedules. Beyond the recorded numbers of executors, a cluster that was not learnt from other programs is unknown: the time is then the geometric mean of
+//! that and of Ernest's curve T = a + b size/E + c log E + d E through the recorded runs, and the interval is wide.
+
+use tailspn_common::least_squares::not_negative;
+use tailspn_common::order::median;
+use tailspn_engine::rng::{philox4x32_10, uniform};
+
+use crate::curve::Basis;
+use crate::predict::Prediction;
+use crate::tasks::cluster::{Cluster, quantiles};
+use crate::tasks::fit::Fit;
+use crate::tasks::recorded::RecordedTasks;
+use crate::tasks::schedule::{WAVES, Work, makespan};
+
+/// Number of schedules.
+const SCHEDULES: u32 = 8;
+/// Half width of the 90% interval of the logarithm of a time: within the recorded runs, and for each unit of the logarithm of the size and of the number of
+/// executors beyond them. With a cluster that was learnt, and without.
+const LEARNT: [f64; 3] = [0.05, 0.03, 0.08];
+const UNKNOWN: [f64; 3] = [0.06, 0.04, 0.2];
+/// Number of ratios from which a stage has its own spread.
+const OWN: usize = 20;
+
+/// A fitted program.
+#[derive(Clone, Debug)]
+pub struct TaskModel {
+    /// The recorded runs.
+    pub recorded: RecordedTasks,
+    /// What is known about the cluster.
+    pub cluster: Cluster,
+    fit: Fit,
+    /// Spread of the program's own tasks, by kind of stage and wave.
+    spread: [[Vec<f64>; WAVES]; 2],
+    /// Size, executors and time of each recorded run \[s\].
+    times: Vec<[f64; 3]>,
+}
+
+impl TaskModel {
+    /// Fits a program that has at least one run.
+    pub fn new(recorded: RecordedTasks, cluster: Cluster) -> Self {
+        let fit = Fit::new(&recorded, &cluster);
+        let spread = [0, 1].map(|kind| [0, 1, 2].map(|wave| quantiles(&mut fit.ratios(kind, wave))));
+        let time =
+            |(size, executors): (f64, u32)| Some([size, executors.into(), recorded.scheduled_s(size, executors)?]);
+        let times = recorded.runs().into_iter().filter_map(time).collect();
+        Self { recorded, cluster, fit, spread, times }
+    }
+
+    /// Returns the size, the number of executors, the time and the predicted time of each recorded run \[s\].
+    pub fn own_runs(&self) -> Vec<([f64; 3], Prediction)> {
+        self.times.iter().map(|&run| (run, self.predict(run[0], run[1] as u32))).collect()
+    }
+
+    /// Returns the time of the next run.
+    pub fn predict(&self, size: f64, executors: u32) -> Prediction {
+        let most = |place: usize| self.times.iter().map(|run| run[place]).fold(0.0, f64::max);
+        let least = |place: usize| self.times.iter().map(|run| run[place]).fold(f64::INFINITY, f64::min);
+        let asked = [size, executors.into()];
+        let beyond = [0, 1].map(|place| (asked[place] / most(place)).max(least(place) / asked[place]).max(1.0).ln());
+        let structure = self.scheduled(size, executors).ln();
+        let is_learnt = self.cluster.programs > 0;
+        let log = match self.ernest(size, executors.into()) {
+            // the more executors, the less is known about their contention
+            Some(ernest) if asked[1] > most(1) && !is_learnt => {
+                let weight = (-3.0 * beyond[1]).exp();
+                weight * structure + (1.0 - weight) * ernest.ln()
+            }
+            _ => structure,
+        };
+        let [inside, by_size, by_executors] = if is_learnt { LEARNT } else { UNKNOWN };
+        let basis = if beyond[0] > 0.0 || beyond[1] > 0.0 { Basis::Beyond } else { Basis::Between };
+        let is_own = self.times.iter().any(|run| run[..2] == asked);
+        Prediction {
+            basis: if is_own { Basis::Measured } else { basis },
+            runs: usize::from(is_own),
+            log,
+            half: inside + by_size * beyond[0] + by_executors * beyond[1],
+        }
+    }
+
+    /// Returns the median time of several schedules \[s\].
+    fn scheduled(&self, size: f64, executors: u32) -> f64 {
+        let at = self.fit.setting(size, executors.into(), &self.cluster);
+        let means_s = self.fit.means_s(&at);
+        let waves = self.fit.stages.waves(&at.tasks, executors as usize);
+        let times = (0..SCHEDULES).map(|schedule| {
+            let task = |stage: usize, wave: usize| {
+                let ratios = self.ratios(stage, wave);
+                let draw = |task: usize| {
+                    let counter = [task as u32, (WAVES * stage + wave) as u32, schedule, 0];
+                    let [word, ..] = philox4x32_10(counter, [0; 2]);
+                    ratios.get((uniform(word) * ratios.len() as f64) as usize).copied().unwrap_or(1.0)
+                };
+                (0..waves[stage][wave]).map(|task| means_s[stage][wave] * draw(task)).collect()
+            };
+            let tasks = (0..means_s.len()).map(|stage| [0, 1, 2].map(|wave| task(stage, wave))).collect();
+            makespan(&Work { tasks, parents: &self.fit.stages.parents }, executors as usize)
+        });
+        median(times).unwrap_or(f64::NAN)
+    }
+
+    /// Returns ratios of tasks to their mean: those of the stage if it has enough, without ratios that are unusual on the cluster; otherwise those of stages of its
+    /// kind.
+    fn ratios(&self, stage: usize, wave: usize) -> Vec<f64> {
+        let kind = usize::from(!self.fit.stages.is_source(stage));
+        let usual = if self.cluster.programs > 0 { &self.cluster.spread[kind][wave] } else { &self.spread[kind][wave] };
+        let own = &self.fit.ratios[stage][wave];
+        match usual.last() {
+            Some(most) if own.len() >= OWN => own.iter().map(|ratio| ratio.min(*most)).collect(),
+            _ => usual.clone(),
+        }
+    }
+
+    /// Returns Ernest's curve through the recorded runs, with relative residuals and without negative parts.
+    pub fn ernest(&self, size: f64, executors: f64) -> Option<f64> {
+        let terms = |size: f64, executors: f64| [1.0, size / executors, executors.ln(), executors];
+        let row =
+            |&[size, executors, time_s]: &[f64; 3]| (terms(size, executors).map(|term| term / time_s).to_vec(), 1.0);
+        let factors = not_negative(&self.times.iter().map(row).collect::<Vec<_>>())?;
+        Some(terms(size, executors).iter().zip(factors).map(|(term, factor)| term * factor).sum())
+    }
+}
