@@ -130,7 +130,7 @@ fn every_kind_has_every_form() {
     std::fs::write(at("sweep.toml"), format!("[sweep]\nreplications = 20\n{axis}")).unwrap();
     let (net, log) = ("models/textbook/mm1k.xml", "tests/data/trace/sort-32mb.spark.gz");
     data(&["tool", "fit", log, "--save-plan", &at("stages.toml")]);
-    let results: [&[&str]; 29] = [
+    let results: [&[&str]; 30] = [
         &["net", "check", net],
         &["tool", "devices"],
         &["net", "simulate", net, "--horizon=5", "--reps=50", "--tokens", "--method=simulate"],
@@ -160,6 +160,7 @@ fn every_kind_has_every_form() {
         &["why", &run_of("slow"), "--method=improved", "--profile", &run_of("usual.json")],
         &["tool", "bench", "--seconds=20ms"],
         &["net", "simulate", net, "--horizon=5", "--method=exact", "--at=2:#(queue)"],
+        &["estimate", "tests/data/jobs3/fit-two-kinds-of-tasks.log.gz", "--executors=1,2"],
     ];
     let mut seen = BTreeSet::new();
     for args in results {

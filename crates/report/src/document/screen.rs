@@ -7,6 +7,9 @@ use serde::Serialize;
 use crate::document::table::Table;
 use crate::report::number::time_words;
 
+/// Options about the goal of a net.
+const OF_NETS: [&str; 3] = ["--until", "--avoid", "--within"];
+
 /// The six blocks. An empty block is not shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Screen {
@@ -134,6 +137,7 @@ impl Typed {
         let has_list = words.iter().any(|word| is_list(word));
         let takes = |option: &str| match words.get(1) {
             // only a list has a cheapest row
+            Some(&"estimate" | &"whatif") if OF_NETS.contains(&option) => false,
             Some(&"estimate") => option != "--policies" && (option != "--price" || has_list),
             Some(&"study" | &"whatif") if ["--speculation", "--stragglers", "--policies"].contains(&option) => false,
             Some(&"study") => true,

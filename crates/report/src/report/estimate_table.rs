@@ -6,7 +6,7 @@ use tailspn_common::row::{Set, Setting};
 use crate::ask::{EstimateTable, EstimatedRow};
 #[cfg(feature = "plots")]
 use crate::document::Figure;
-use crate::document::{Document, NextCommand, Number, Piece, Report, Screen, Table};
+use crate::document::{Document, NextCommand, Number, Piece, Report, Screen, Table, human_time};
 #[cfg(feature = "plots")]
 use crate::plan::InputSize;
 use crate::render::sentence;
@@ -28,6 +28,8 @@ const MOST_DRAWN: usize = 500;
 const MOST_NAMED: usize = 12;
 /// Idle time from which it is shown in core-hours \[s\], and time from which times are shown in minutes \[s\].
 const LONG: f64 = 7200.0;
+/// Time up to which a sentence states it in seconds \[s\].
+const MOST_SECONDS: f64 = 120.0;
 
 /// Returns the table with its answer in words.
 pub(super) fn worded(mut found: EstimateTable) -> EstimateTable {
@@ -38,6 +40,7 @@ pub(super) fn worded(mut found: EstimateTable) -> EstimateTable {
 impl Report for EstimateTable {
     const KIND: &'static str = "estimate_list";
     const HAS_ANSWER: bool = true;
+    const HAS_VERSION: bool = true;
 
     fn document(&self) -> Document<'_> {
         let all = counted(self.question.configurations, "configuration");
@@ -72,11 +75,21 @@ fn screen(found: &EstimateTable) -> Screen {
         tables: vec![Table { title: String::new(), ..configurations(found) }],
         assumed: first_of(found.notes.iter().filter(is_no_spread).cloned()),
         next: vec![
-            NextCommand::new("tailspn estimate FILE", "one run: where the time goes, what would change it"),
+            NextCommand::new(
+                format!("tailspn estimate FILE{}", chosen(found)),
+                "this row: where the time goes, what would change it",
+            ),
             NextCommand::new("tailspn why LOG", "what each cause cost"),
         ],
         ..Screen::default()
     }
+}
+
+/// Returns the options of the row that the answer is about, such as ` --executors 7`.
+fn chosen(found: &EstimateTable) -> String {
+    let row = found.answer.row.or(found.answer.closest).and_then(|row| found.rows.get(row));
+    let option = |(name, setting): &(String, Setting)| format!(" --{} {setting}", name.replace('_', "-"));
+    row.map_or_else(String::new, |row| row.set.0.iter().map(option).collect())
 }
 
 /// Returns the names of the lists for readers.
@@ -132,7 +145,10 @@ fn shown(found: &EstimateTable) -> Option<Vec<usize>> {
 /// Returns a configuration in words, such as `8 executors and an input of 3x`, and true if a verb with it is in the plural.
 fn configuration(set: &Set) -> (String, bool) {
     let words = |(name, setting): &(String, Setting)| match setting {
-        Setting::Count(n) => counted(n.unsigned_abs(), name.trim_end_matches('s')),
+        Setting::Count(n) => match name.strip_prefix("gpus_per_") {
+            Some(machine) => format!("{} per {machine}", counted(n.unsigned_abs(), "GPU")),
+            None => counted(n.unsigned_abs(), &name.trim_end_matches('s').replace('_', " ")),
+        },
         setting if name == "split_size" => format!("splits of {setting}"),
         setting => format!("an input of {setting}"),
     };
@@ -151,19 +167,17 @@ fn time_and_cost(found: &EstimateTable, row: usize) -> Vec<Piece> {
     let [low, high] = time.ends().unwrap_or([value; 2]);
     // digits as in the table, and three without an interval
     let half = 0.5 * (high - low);
-    let part = |key: &str, seconds| {
+    let part = |key: &str, seconds| -> Piece {
+        if value > MOST_SECONDS {
+            return human_time(seconds, 2).into();
+        }
         let number = Number::new(format!("/rows/{row}/time_s/{key}"), seconds, "s");
-        if half > 1e-9 * value { number.rounded(half) } else { number.three_digits() }
+        if half > 1e-9 * value { number.rounded(half).into() } else { number.three_digits().into() }
     };
     let level = plain(100.0 * found.question.level.0);
-    let mut pieces: Vec<Piece> = vec![part("value", value).into()];
+    let mut pieces: Vec<Piece> = vec![part("value", value)];
     if high > low {
-        pieces.extend([
-            format!(" ({level}%: ").into(),
-            part("low", low).into(),
-            " to ".into(),
-            part("high", high).into(),
-        ]);
+        pieces.extend([format!(" ({level}%: ").into(), part("low", low), " to ".into(), part("high", high)]);
         pieces.push(")".into());
     }
     if let Some(cost) = Number::of("/rows", &found.rows, row, field!(EstimatedRow, cost)) {

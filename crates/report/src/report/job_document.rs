@@ -18,6 +18,7 @@ use crate::report::times::Times;
 
 impl Report for JobReport {
     const KIND: &'static str = "estimate";
+    const HAS_VERSION: bool = true;
 
     fn document(&self) -> Document<'_> {
         let simulated = self.job_time.as_ref().map(|time| TimeFound::distribution("/job_time", time));

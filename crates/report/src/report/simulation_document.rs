@@ -222,6 +222,7 @@ impl SimulationReport {
 
 impl Report for SteadyReport {
     const KIND: &'static str = "steady";
+    const HAS_VERSION: bool = true;
 
     fn document(&self) -> Document<'_> {
         let mut document = Document {
