@@ -169,6 +169,13 @@ impl Screen {
     /// Returns the commands about the typed files. Commands that need one log are left out for a plan and for several logs. Without typed files, capitals
     /// stand for them.
     pub fn next_about(&self, typed: &Typed) -> Vec<NextCommand> {
+        NextCommand::about(&self.next, typed)
+    }
+}
+
+impl NextCommand {
+    /// Returns the commands about the typed files, as [`Screen::next_about`].
+    pub(crate) fn about(all: &[Self], typed: &Typed) -> Vec<Self> {
         let is_one_log = typed.is_log && typed.words.len() == 1;
         let has_policies = typed.options.iter().any(|(option, _)| option == "--policies");
         let fits = |next: &&NextCommand| match next.command.as_str() {
@@ -187,7 +194,7 @@ impl Screen {
             let command = next.command.split(' ').map(word).collect::<Vec<_>>().join(" ") + &typed.kept(&next.command);
             NextCommand { command, gives: next.gives.clone() }
         };
-        self.next.iter().filter(fits).map(about).collect()
+        all.iter().filter(fits).map(about).collect()
     }
 }
 
