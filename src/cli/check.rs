@@ -33,7 +33,7 @@ impl Ask for CheckArgs {
             ..report
         };
         // the report itself says what is wrong
-        let faulty = report.fault.then_some(Failure { exit: Exit::Model, notes: Vec::new() });
+        let faulty = report.fault.then_some(Failure::of_notes(Exit::Model, Vec::new()));
         if !self.print.is_json() {
             terminal.warnings(&loaded.warnings);
         }

@@ -104,17 +104,17 @@ fn limited(net: Net, limit: Option<u64>) -> Result<Net, Failure> {
             place.capacity = Some(limit);
         }
     }
-    builder.build().map_err(|problems| Failure {
-        exit: Exit::Usage,
-        notes: problems.iter().map(|problem| Note::problem(problem.to_string())).collect(),
+    builder.build().map_err(|problems| {
+        let notes = problems.iter().map(|problem| Note::problem(problem.to_string())).collect();
+        Failure::of_notes(Exit::Usage, notes)
     })
 }
 
 /// Returns the written net, or a failure with everything that the format cannot express.
 fn exported<T>(written: Result<T, Vec<ExportError>>) -> Result<T, Failure> {
-    written.map_err(|problems| Failure {
-        exit: Exit::Refused,
-        notes: problems.iter().map(|problem| Note::problem(problem.to_string())).collect(),
+    written.map_err(|problems| {
+        let notes = problems.iter().map(|problem| Note::problem(problem.to_string())).collect();
+        Failure::of_notes(Exit::Refused, notes)
     })
 }
 

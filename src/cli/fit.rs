@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use tailspn::ask::RunSettings;
-use tailspn::fit::{HadoopConf, LogHost};
+use tailspn::fit::{FitError, HadoopConf, LogHost};
 use tailspn::job_time::{FitSettings, FittedModel, LogFit, LogFitError};
 use tailspn::plan::JobPlan;
 use tailspn::report::{Answer, Typed};
@@ -15,8 +15,9 @@ use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::files::write_file;
 use crate::cli::frame::{self, Ask, Asked, Form};
+use crate::cli::input::quoted;
 use crate::cli::load::read_bytes;
-use crate::cli::logs::{all_logs, load_with_warnings};
+use crate::cli::logs::{LogChoice, all_logs, load_with_warnings, short_names};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::watch::{Progress, catch_interrupt};
@@ -107,7 +108,22 @@ fn model(args: &FitArgs, mut first: Option<JobTrace>, terminal: &Terminal) -> Re
     let progress = Progress::new(terminal.shows_progress(), "replications");
     let model = fit.fit(&progress);
     // an error of stopped work has no meaning
-    if interrupted() { Err(Failure::stopped()) } else { Ok(model?) }
+    if interrupted() { Err(Failure::stopped()) } else { model.map_err(|error| explained(error, &logs)) }
+}
+
+/// Explains why a model cannot be fitted. Of a folder with the logs of several programs, lists what selects one.
+fn explained(error: LogFitError, logs: &[LogChoice]) -> Failure {
+    /// Maximum number of logs in the message.
+    const LISTED: usize = 12;
+    let names: Vec<&str> = logs.iter().filter_map(|log| log.options.application.as_deref()).collect();
+    let is_choice = names.len() == logs.len() && names.len() > 1;
+    if !is_choice || !matches!(error, LogFitError::Fit(FitError::OtherJob { .. })) {
+        return error.into();
+    }
+    let more = if names.len() > LISTED { format!(", and {} more", names.len() - LISTED) } else { String::new() };
+    let names: Vec<String> =
+        short_names(&names).into_iter().take(LISTED).map(|name| format!("--app {}", quoted(name))).collect();
+    Failure::helped(Exit::Model, error.to_string(), format!("select one: {}{more}", names.join(", ")))
 }
 
 fn usage(message: String) -> Failure {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use tailspn::report::{Answer, End, Typed};
+use tailspn::report::{Answer, End, RefusedReport, Typed};
 
 use crate::cli::args::{PlotArgs, PrintArgs};
 use crate::cli::call::interrupted;
@@ -124,7 +124,8 @@ pub(crate) fn run(command: &dyn Ask, terminal: &Terminal) -> Result<Exit, Failur
     }
     form.picture.map_or(Ok(()), |path| may_write_picture(path, form.print.force))?;
     form.files.iter().try_for_each(|path| may_write(path, form.print.force))?;
-    let Asked { mut answer, picture, write, failure, assumptions } = command.ask(terminal)?;
+    let asked = command.ask(terminal).or_else(|failure| refused(failure, terminal))?;
+    let Asked { mut answer, picture, write, failure, assumptions } = asked;
     if let Some(net) = answer.result.net_mut() {
         net.assumptions = assumptions;
     }
@@ -149,6 +150,16 @@ pub(crate) fn run(command: &dyn Ask, terminal: &Terminal) -> Result<Exit, Failur
     let exit = exit_of(answer.end);
     terminal.keep(answer);
     written.and(drawn).map(|()| exit)
+}
+
+/// Returns the refusal of a question by the check of its plan as the answer; other failures are no answers. A program that runs the command gets
+/// all failures as errors.
+fn refused<'a>(failure: Failure, terminal: &Terminal) -> Result<Asked<'a>, Failure> {
+    let Some(own_run) = failure.own_run.as_deref().filter(|_| !terminal.is_in_process()) else { return Err(failure) };
+    let answer = Answer::new(RefusedReport::new(own_run.clone()));
+    let note = Note::problem("not answered: the model does not reproduce its own runs");
+    let note = failure.notes.last().and_then(Note::help_text).map_or(note.clone(), |help| note.with_help(help));
+    Ok(Asked::from(answer).failing(Some(Failure::new(failure.exit, note))))
 }
 
 /// Returns the exit status of a command whose work ended in this way. Work that a limit of time has ended is complete.

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use crate::cli::input::quoted;
 
 /// Options of a question that stay in the next commands.
-const KEPT: [&str; 21] = [
+const KEPT: [&str; 25] = [
     "--app",
     "--job",
     "--input-size",
@@ -21,11 +21,15 @@ const KEPT: [&str; 21] = [
     "--map-slots",
     "--reduce-slots",
     "--gpus-per-worker",
+    "--gpus-per-executor",
     "--price",
     "--probability",
     "--speculation",
     "--stragglers",
     "--policies",
+    "--until",
+    "--avoid",
+    "--within",
     "--trust-misfit",
 ];
 

@@ -133,10 +133,11 @@ fn print(report: RemainingReport, print: &PrintArgs, typed: &Typed, terminal: &T
         terminal.keep(Answer::new(report));
         return Ok(());
     }
+    let typed = &terminal.asked_about(typed);
     if print.is_json() {
-        return terminal.data(&report.json_line().map_err(Failure::internal)?);
+        return terminal.data(&report.json_line(typed).map_err(Failure::internal)?);
     }
-    let text = terminal.printed(&report.into(), print, &terminal.asked_about(typed))?;
+    let text = terminal.printed(&report.into(), print, typed)?;
     let gap = if print.is_csv() { "" } else { "\n" };
     terminal.data(&format!("{text}{gap}"))
 }

@@ -152,7 +152,7 @@ pub(crate) fn refused_net(bytes: &[u8], source: &Source, error: &pipe::ReadError
     if left > 0 {
         notes.push(Note::problem(format!("{left} more problems in `{}`", source.name())));
     }
-    Failure { exit: Exit::Model, notes }
+    Failure::of_notes(Exit::Model, notes)
 }
 
 /// Returns the note on a problem of a file, with the command-line option that helps, if any.
@@ -184,7 +184,7 @@ fn replace_parameters(net: Net, values: &[(String, f64)]) -> Result<Net, Failure
             ParameterError::Build(problems) => problems.iter().map(|one| Note::problem(one.to_string())).collect(),
             other => vec![Note::problem(other.to_string())],
         };
-        Failure { exit: Exit::Usage, notes }
+        Failure::of_notes(Exit::Usage, notes)
     })
 }
 

@@ -71,6 +71,13 @@ impl LogChoice {
     }
 }
 
+/// Returns the shortest name of each log of a folder that `--app` takes: its subfolder, if no other log is in it.
+pub(crate) fn short_names<'f>(files: &[&'f str]) -> Vec<&'f str> {
+    let folder = |file: &'f str| file.split_once('/').map(|(folder, _)| folder);
+    let is_alone = |name: &str| files.iter().filter(|file| folder(file) == Some(name)).count() == 1;
+    files.iter().map(|file| folder(file).filter(|name| is_alone(name)).unwrap_or(file)).collect()
+}
+
 /// Returns the logs of the paths: all logs of a folder or archive, unless an application is requested.
 pub(crate) fn all_logs(paths: &[&PathBuf], options: &ReadOptions) -> Result<Vec<LogChoice>, Failure> {
     let mut all = Vec::new();

@@ -79,8 +79,10 @@ mod solve;
 mod solve_files;
 mod solve_question;
 mod solve_untimed;
+mod spaced_list;
 mod spn_gc;
 mod spn_gc_parts;
+mod stands_for;
 mod stdin;
 mod straggler_values;
 mod structure;
@@ -115,6 +117,7 @@ use notes::{Failure, Note};
 pub use options::{CommandOption, Shape, options};
 use output::Terminal;
 use own_input::own_input;
+use spaced_list::spaced_list;
 
 /// Runs the command that the process was started with.
 pub fn run() -> ExitCode {
@@ -141,7 +144,7 @@ pub fn run_with(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     match checked(&arguments).and_then(|()| cli.command.read_stdin()).and_then(|()| answer(&cli, &arguments, &terminal))
     {
         Ok(exit) => exit.code(),
-        Err(Failure { exit, notes }) => {
+        Err(Failure { exit, notes, .. }) => {
             terminal.problems(&notes);
             exit.code()
         }
@@ -154,7 +157,7 @@ fn checked(arguments: &[OsString]) -> Result<(), Failure> {
         let help = "set it to portable, avx2 or avx512, or to nothing";
         return Err(Failure::helped(Exit::Usage, format!("TAILSPN_SIMD is `{value}`, which names no vectors"), help));
     }
-    own_input(arguments).map_or(Ok(()), Err)
+    own_input(arguments).or_else(|| spaced_list(arguments)).map_or(Ok(()), Err)
 }
 
 impl Call {
@@ -221,6 +224,12 @@ fn answer(cli: &Cli, arguments: &[OsString], terminal: &Terminal) -> Result<Exit
         && args.shards.iter().all(|path| part::is_part(path))
     {
         return merge_parts(args, terminal);
+    }
+    if let Command::Show(args) = command
+        && let Some(words) = stands_for::command(args, arguments, terminal)?
+    {
+        let cli = args::parse(words).map_err(|error| Failure::plain(Exit::Usage, reason_of(&error)))?;
+        return run_command(&cli.command, terminal);
     }
     match command.part() {
         Some((part, force)) if part.shard.is_some() => {

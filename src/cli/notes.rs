@@ -10,6 +10,7 @@ use miette::{
 };
 
 use tailspn::explain::{ErrorKind, Explain};
+use tailspn::job_time::OwnRun;
 
 use crate::cli::call::{Problem, interrupted};
 use crate::cli::exit::Exit;
@@ -130,6 +131,11 @@ impl Note {
         self
     }
 
+    /// Returns the advice.
+    pub(crate) fn help_text(&self) -> Option<&str> {
+        self.help.as_deref()
+    }
+
     /// Points at bytes of a text.
     #[must_use]
     pub(crate) fn at(mut self, source: &Source, span: Range<usize>) -> Self {
@@ -199,6 +205,8 @@ impl Diagnostic for Note {
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
     pub(crate) notes: Vec<Note>,
+    /// The check of the plan on its own runs, if it refuses the question.
+    pub(crate) own_run: Option<Box<OwnRun>>,
 }
 
 impl<E: Explain> From<E> for Failure {
@@ -232,12 +240,18 @@ impl Failure {
         if let Some(last) = notes.last_mut().filter(|_| exit != Exit::Interrupted) {
             last.help = error.help().map(Cow::into_owned);
         }
-        Self { exit, notes }
+        let own_run = error.evidence().and_then(|found| found.downcast_ref::<OwnRun>()).cloned().map(Box::new);
+        Self { own_run, ..Self::of_notes(exit, notes) }
+    }
+
+    /// Returns a failure with these problems.
+    pub(crate) fn of_notes(exit: Exit, notes: Vec<Note>) -> Self {
+        Self { exit, notes, own_run: None }
     }
 
     /// Returns a failure with one problem.
     pub(crate) fn new(exit: Exit, note: Note) -> Self {
-        Self { exit, notes: vec![note] }
+        Self::of_notes(exit, vec![note])
     }
 
     /// Returns a failure with one problem without a position.
@@ -252,12 +266,12 @@ impl Failure {
 
     /// Returns the outcome of a command that completed its share of the replications and has no result.
     pub(crate) fn part() -> Self {
-        Self { exit: Exit::Success, notes: Vec::new() }
+        Self::of_notes(Exit::Success, Vec::new())
     }
 
     /// Returns the outcome of a command that was stopped before it had a result.
     pub(crate) fn stopped() -> Self {
-        Self { exit: Exit::Interrupted, notes: Vec::new() }
+        Self::of_notes(Exit::Interrupted, Vec::new())
     }
 
     /// Returns true if the command completed its share of the replications.

@@ -103,7 +103,7 @@ pub(crate) fn options_refused(error: &PlanError) -> Failure {
         ProblemKind::Option => Note::problem(problem.to_string()),
         _ => Note::problem(format!("with these options, {problem}")),
     };
-    Failure { exit: Exit::Usage, notes: error.problems.iter().map(note).collect() }
+    Failure::of_notes(Exit::Usage, error.problems.iter().map(note).collect())
 }
 
 /// Refuses a plan that only the cluster simulator can run.
@@ -123,5 +123,5 @@ pub(crate) fn refused(source: &Source, error: PlanError, help: &str) -> Failure 
         let note = problem.span.map_or(note.clone(), |span| note.at(source, span));
         if problem.kind == ProblemKind::Value { note } else { note.with_help(help) }
     };
-    Failure { exit: Exit::Model, notes: error.problems.into_iter().map(note).collect() }
+    Failure::of_notes(Exit::Model, error.problems.into_iter().map(note).collect())
 }

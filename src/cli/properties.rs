@@ -59,5 +59,5 @@ fn without_answer(report: &SolveReport) -> Option<Failure> {
         .filter(without)
         .map(|row| Note::problem(format!("property `{}`: {}", row.name, row.note.as_deref().unwrap_or_default())))
         .collect();
-    (!notes.is_empty()).then_some(Failure { exit: Exit::Refused, notes })
+    (!notes.is_empty()).then_some(Failure::of_notes(Exit::Refused, notes))
 }

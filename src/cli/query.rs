@@ -9,7 +9,7 @@ use crate::cli::args::QueryArgs;
 use crate::cli::call::interrupted;
 use crate::cli::exact::{limited, states_failure};
 use crate::cli::exit::Exit;
-use crate::cli::frame::{Ask, Asked, Form};
+use crate::cli::frame::{Ask, Asked, Form, typed};
 use crate::cli::load::{read_bytes, read_net};
 use crate::cli::notes::{Failure, Note, Source};
 use crate::cli::output::Terminal;
@@ -19,7 +19,7 @@ use crate::cli::watch::{Progress, catch_interrupt};
 
 impl Ask for QueryArgs {
     fn form(&self) -> Form<'_> {
-        Form::printed(&self.print)
+        Form { typed: typed([&self.net.net]), ..Form::printed(&self.print) }
     }
 
     /// Answers the queries.
@@ -87,7 +87,7 @@ fn parsed(net: &Net, texts: &[Text]) -> Result<Vec<CslQuery>, Failure> {
             }
         }
     }
-    if notes.is_empty() { Ok(queries) } else { Err(Failure { exit: Exit::Usage, notes }) }
+    if notes.is_empty() { Ok(queries) } else { Err(Failure::of_notes(Exit::Usage, notes)) }
 }
 
 /// Returns a failure if a query has no answer.
@@ -95,5 +95,5 @@ fn without_answer(report: &QueryReport) -> Option<Failure> {
     let problem = |row: &QueryRow| Some(Note::problem(format!("query `{}`: {}", row.query, row.failed()?)));
     let notes: Vec<Note> = report.queries.iter().filter_map(problem).collect();
     let exit = if interrupted() { Exit::Interrupted } else { Exit::Refused };
-    (!notes.is_empty()).then_some(Failure { exit, notes })
+    (!notes.is_empty()).then_some(Failure::of_notes(exit, notes))
 }

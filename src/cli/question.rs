@@ -41,7 +41,7 @@ pub(crate) fn ask(net: &Net, args: &QuestionArgs, steady: bool) -> Result<Questi
         ..Question::default()
     };
     if !parser.notes.is_empty() {
-        return Err(Failure { exit: Exit::Usage, notes: parser.notes });
+        return Err(Failure::of_notes(Exit::Usage, parser.notes));
     }
     Ok(question)
 }
@@ -60,7 +60,7 @@ pub(crate) fn same_names<'a>(option: &'a str, named: &'a [(String, String)]) -> 
 pub(crate) fn expression(net: &Net, option: &str, text: &str) -> Result<Code, Failure> {
     let mut parser = Parser { net, notes: Vec::new() };
     let code = parser.code(option, text);
-    code.ok_or(Failure { exit: Exit::Usage, notes: parser.notes })
+    code.ok_or(Failure::of_notes(Exit::Usage, parser.notes))
 }
 
 /// Parses the markings in which an expression holds, the value of an option.
@@ -76,7 +76,7 @@ pub(crate) fn rewards(
 ) -> Result<Vec<Reward>, Failure> {
     let mut parser = Parser { net, notes: Vec::new() };
     let rewards = parser.rewards(rates, impulses);
-    if parser.notes.is_empty() { Ok(rewards) } else { Err(Failure { exit: Exit::Usage, notes: parser.notes }) }
+    if parser.notes.is_empty() { Ok(rewards) } else { Err(Failure::of_notes(Exit::Usage, parser.notes)) }
 }
 
 /// Returns a problem if the goal is a dead marking that counts only from some time on: a dead net stays dead.

@@ -29,21 +29,21 @@ const REDUCES: u64 = 2;
 /// Makes the page.
 pub(crate) fn run(args: &ShowArgs, terminal: &Terminal) -> Result<Exit, Failure> {
     if let Some(path) = &args.html {
-        may_write(path, args.force)?;
+        may_write(path, args.print.force)?;
     }
     // with several results, file names start with the number of the result; these files are checked when they are
     // written
     if args.files.len() == 1 {
-        may_draw(&args.plots, args.force)?;
+        may_draw(&args.plots, args.print.force)?;
     }
     let shown = load_all(args, terminal)?;
     if let Some(path) = &args.html {
         let text = page(&shown).map_err(Failure::internal)?;
-        put(path, &text, args.force, terminal)?;
+        put(path, &text, args.print.force, terminal)?;
     }
     if args.plots.plots.is_some() {
         let drawn = all_pictures(&shown).map_err(Failure::internal)?;
-        draw(&drawn, &args.plots, args.force)?;
+        draw(&drawn, &args.plots, args.print.force)?;
     }
     Ok(Exit::Success)
 }

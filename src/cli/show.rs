@@ -11,7 +11,7 @@ use tailspn::diagnose::samples::Samples;
 use tailspn::job_time::OwnRunVerdict;
 use tailspn::net::Net;
 use tailspn::plan::JobPlan;
-use tailspn::report::{TraceReport, cause_text, counted, document_text, trace_report};
+use tailspn::report::{TraceReport, Typed, cause_text, counted, document_text, trace_report};
 use tailspn::sim::Question;
 use tailspn::subject::FileKind;
 use tailspn::trace::analysis::Usual;
@@ -21,12 +21,14 @@ use tailspn::watch::{TimeLimit, Unwatched};
 use crate::cli::args::{FitArgs, LogArgs, NetArgs, ShowArgs};
 use crate::cli::exact::limited;
 use crate::cli::exit::Exit;
+use crate::cli::files::write_file;
 use crate::cli::fit::plan_of;
+use crate::cli::input::quoted;
 use crate::cli::left::is_running;
 use crate::cli::load::{read_bytes, read_net, unreadable};
-use crate::cli::logs::{all_logs, load};
+use crate::cli::logs::{all_logs, load, short_names};
 use crate::cli::notes::Failure;
-use crate::cli::output::Terminal;
+use crate::cli::output::{Terminal, data_of};
 use crate::cli::plan::PlanText;
 use crate::cli::proof::proved;
 use crate::cli::report::{self, read_result};
@@ -37,6 +39,8 @@ use crate::cli::watch::catch_interrupt;
 /// A gain below this share of the job's time is not worth a word.
 const WORTH: f64 = 0.01;
 
+/// Maximum number of logs or jobs that are listed.
+const MOST_LISTED: usize = 15;
 /// Maximum number of states for a first look at a net.
 const MOST_STATES: u64 = 100_000;
 /// Maximum time for a first look.
@@ -55,9 +59,24 @@ pub(crate) fn run(args: &ShowArgs, terminal: &Terminal) -> Result<Exit, Failure>
     }
     catch_interrupt(terminal);
     for (number, path) in args.files.iter().enumerate() {
+        if args.print.is_chosen() {
+            return printed(path, args, terminal);
+        }
         let Shown { text, next } = show(path, terminal)?;
         let gap = if number == 0 { "" } else { "\n" };
         terminal.data(&format!("{gap}{text}{}", next_text(&next)))?;
+    }
+    Ok(Exit::Success)
+}
+
+/// Prints a result in the requested form.
+fn printed(path: &Path, args: &ShowArgs, terminal: &Terminal) -> Result<Exit, Failure> {
+    let name = path.display().to_string();
+    let found = if path.is_dir() { report::sweep_of(path)? } else { read_result(&name, &read_bytes(path)?)? };
+    terminal.data(&terminal.printed(&found, &args.print, &Typed::default())?)?;
+    for (form, file) in args.print.files() {
+        let text = data_of(&found, form, &args.print, &Typed::default())?;
+        write_file(file, text.as_bytes(), args.print.force)?;
     }
     Ok(Exit::Success)
 }
@@ -215,24 +234,26 @@ fn log(path: &Path, name: &str, format: Format, terminal: &Terminal) -> Result<S
     let options = ReadOptions::default();
     let logs = all_logs(&[&path.to_owned()], &options)?;
     if logs.len() > 1 {
-        let listed: String = logs.iter().map(|log| format!("  {}\n", log.name())).collect();
-        let text = format!("{name}: {}.\n\n{listed}", counted(logs.len() as u64, "log"));
-        let next = vec![
-            (format!("why {name} --app ID"), "one of them"),
-            (format!("estimate {name}"), "the next run, if all are runs of one program"),
-        ];
-        return Ok(Shown { text, next });
+        let files: Vec<&str> = logs.iter().filter_map(|log| log.options.application.as_deref()).collect();
+        return Ok(several(name, &counted(logs.len() as u64, "log"), &files));
     }
     let trace = load(path, &options, terminal)?;
+    let is_history = matches!(format, Format::HadoopJson | Format::HadoopText | Format::Rumen | Format::PhaseLog);
+    if trace.applications.len() > 1 && is_history {
+        let ids: Vec<&str> = trace.applications.iter().map(|job| job.id.as_str()).collect();
+        let what = format!("{}, {}", format.text(), counted(ids.len() as u64, "job"));
+        return Ok(several(name, &what, &ids));
+    }
     let report = trace_report(&trace, &Usual::from_runs(&[]));
     let mut text = head(name, format, &trace, &report);
     if is_running(&trace) {
         text += "\nThe log has no end: the application runs, or was killed.\n";
-        let next = vec![
-            (format!("estimate {name}"), "the time left"),
-            (format!("watch {name}"), "the time left, again and again"),
-            (format!("why {name}"), "slow tasks so far"),
-        ];
+        let mut next =
+            vec![(format!("estimate {name}"), "the time left"), (format!("why {name}"), "slow tasks so far")];
+        // standard input has an end
+        if name != "-" {
+            next.insert(1, (format!("watch {name}"), "the time left, again and again"));
+        }
         return Ok(Shown { text, next });
     }
     let causes = causes_of_log(&trace, &Samples::default(), &CauseSettings::default()).causes;
@@ -250,6 +271,21 @@ fn log(path: &Path, name: &str, format: Format, terminal: &Terminal) -> Result<S
     }
     next.push((format!("serve {name}"), "the run as a picture, in the browser"));
     Ok(Shown { text, next })
+}
+
+/// Shows a file or folder of several jobs, each with the word that selects it.
+fn several(name: &str, what: &str, ids: &[&str]) -> Shown {
+    let ids = &short_names(ids);
+    let listed: String = ids.iter().take(MOST_LISTED).map(|id| format!("  {id}\n")).collect();
+    let more = ids.len().saturating_sub(MOST_LISTED);
+    let more = if more > 0 { format!("  and {more} more\n") } else { String::new() };
+    let one = quoted(ids.first().unwrap_or(&"ID"));
+    let next = vec![
+        (format!("why {name}"), "what was slow, a row for each"),
+        (format!("why {name} --app {one}"), "one of them"),
+        (format!("estimate {name} --app {one}"), "the next run of one of them"),
+    ];
+    Shown { text: format!("{name}: {what}.\n\n{listed}{more}"), next }
 }
 
 /// Returns two lines about what a log recorded.

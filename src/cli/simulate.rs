@@ -9,7 +9,7 @@ use tailspn::watch::TimeLimit;
 use crate::cli::args::{Method, SimulateArgs};
 use crate::cli::exit::Exit;
 use crate::cli::files::{may_write, write_file};
-use crate::cli::frame::{Ask, Asked, Form};
+use crate::cli::frame::{Ask, Asked, Form, typed};
 use crate::cli::load::read_net;
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
@@ -22,7 +22,8 @@ impl Ask for SimulateArgs {
     fn form(&self) -> Form<'_> {
         // long runs have no pictures
         let has_pictures = !self.steady || self.method == Method::Exact;
-        Form { plots: has_pictures.then_some(&self.plots), ..Form::printed(&self.print) }
+        let typed = typed([&self.net.net]);
+        Form { plots: has_pictures.then_some(&self.plots), typed, ..Form::printed(&self.print) }
     }
 
     /// Simulates the net.

@@ -78,7 +78,7 @@ fn formulas(net: &Net, texts: &[String]) -> Result<Vec<Formula>, Failure> {
             }
         }
     }
-    if notes.is_empty() { Ok(formulas) } else { Err(Failure { exit: Exit::Usage, notes }) }
+    if notes.is_empty() { Ok(formulas) } else { Err(Failure::of_notes(Exit::Usage, notes)) }
 }
 
 /// Lists the names that a formula may use, after an unknown one.

@@ -6,7 +6,7 @@ use tailspn::ask::net_of_stages;
 use tailspn::mapreduce::params::GivenPhases;
 use tailspn::mapreduce::{CopyPolicy, JobPhases, Plan, Speculation, job_net, seeded_phase_times};
 use tailspn::net::Net;
-use tailspn::plan::JobPlan;
+use tailspn::plan::{JobPlan, PlanOption};
 use tailspn::stages::StagePlan;
 
 use crate::cli::args::{OutFormat, SpnGcArgs};
@@ -26,9 +26,11 @@ pub(crate) fn run(args: &SpnGcArgs, terminal: &Terminal) -> Result<Exit, Failure
     may_write(&args.save_net, args.force)?;
     let text = args.plan.as_ref().map(|plan| PlanText::read(plan, terminal)).transpose()?;
     let options = &args.planned;
-    let slots = options.job.slots || options.job.map_slots.is_some() || options.job.reduce_slots.is_some();
+    let given = options.options();
+    let has_slots = |option: &PlanOption| matches!(option, PlanOption::MapSlots(_) | PlanOption::ReduceSlots(_));
+    let slots = options.job.slots || given.iter().any(has_slots);
     let slots = slots || text.as_ref().is_some_and(|text| text.states("model", "slots"));
-    let [places, transitions, arcs] = match job_of(text.as_ref(), &options.options())? {
+    let [places, transitions, arcs] = match job_of(text.as_ref(), &given)? {
         JobPlan::Stages(plan) => write(&stages(&plan, args, terminal)?, format, args, terminal)?,
         JobPlan::MapReduce(mut plan) => {
             apply(args, &mut plan);

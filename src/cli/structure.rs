@@ -5,7 +5,7 @@ use tailspn::structure::{Limits, Wanted, analyse};
 
 use crate::cli::args::{StructureArgs, StructurePart};
 use crate::cli::call::interrupted;
-use crate::cli::frame::{Ask, Asked, Form};
+use crate::cli::frame::{Ask, Asked, Form, typed};
 use crate::cli::load::{compile_net, read_net};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
@@ -13,7 +13,7 @@ use crate::cli::watch::catch_interrupt;
 
 impl Ask for StructureArgs {
     fn form(&self) -> Form<'_> {
-        Form::printed(&self.print)
+        Form { typed: typed([&self.net.net]), ..Form::printed(&self.print) }
     }
 
     /// Analyses the net.

@@ -34,7 +34,7 @@ pub(crate) fn study_failure(error: StudyError, plan: &PlanText) -> Failure {
         StudyError::Load(error) => load_failure(error),
         StudyError::Options(error) => options_refused(&error),
         StudyError::Plan(problems) => {
-            Failure { exit: Exit::Model, notes: problems.iter().map(|problem| problem_note(problem, plan)).collect() }
+            Failure::of_notes(Exit::Model, problems.iter().map(|problem| problem_note(problem, plan)).collect())
         }
         error => error.into(),
     }

@@ -357,11 +357,13 @@ fn close(
         return Err(unreadable(&name, &error));
     }
     if counts.reports == 0 && (feed.lines() > 0 || is_odd) {
-        return Err(Failure::helped(
-            Exit::Model,
-            format!("`{name}` contains no progress report"),
-            "docs/watch.md describes the format of a report",
-        ));
+        let help = match is_standard(path) {
+            true => {
+                "the log of an application is followed in its file: `tailspn watch LOG`; `tailspn estimate -` reads a log from standard input"
+            }
+            false => "docs/watch.md describes the format of a report",
+        };
+        return Err(Failure::helped(Exit::Model, format!("`{name}` contains no progress report"), help));
     }
     Ok(Exit::Success)
 }

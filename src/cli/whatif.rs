@@ -112,7 +112,7 @@ fn failure(error: StudyError) -> Failure {
     match error {
         StudyError::Options(PlanError { problems }) => {
             let told = |problem: &PlanProblem| Note::problem(format!("--sweep: {problem}"));
-            Failure { exit: Exit::Usage, notes: problems.iter().map(told).collect() }
+            Failure::of_notes(Exit::Usage, problems.iter().map(told).collect())
         }
         error => error.into(),
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tailspn::diagnose::causes::RootCauses;
 use tailspn::report::{Answer, DiagnosisReport, Typed, diagnosis_report, diagnosis_svg, trace_csv, trace_report};
 use tailspn::trace::analysis::Usual;
-use tailspn::trace::{JobTrace, ReadOptions};
+use tailspn::trace::{Format, JobTrace, ReadOptions};
 
 use crate::cli::args::WhyArgs;
 use crate::cli::call::interrupted;
@@ -21,7 +21,7 @@ use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
 use crate::cli::watch::catch_interrupt;
 use crate::cli::why_inputs::Inputs;
-use crate::cli::why_list::{explain_all, runs};
+use crate::cli::why_list::{explain_all, explain_jobs, runs};
 use crate::cli::why_methods::{by_calls, by_log, by_progress, without_log};
 
 /// Explains the inputs, or prints the attempts of a log.
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &WhyArgs, terminal: &Terminal) -> Result<Exit, Failure> 
         return frame::run(args, terminal);
     }
     catch_interrupt(terminal);
-    let inputs = Inputs::sort(&args.paths)?;
+    let inputs = Inputs::of_run(&args.paths, args.limits.app.as_deref())?;
     let trace = log_of(&inputs, args, terminal)?.ok_or_else(|| needs_log("--attempts"))?;
     let usual = usual(&trace, args, terminal)?;
     tell_warnings(&trace, terminal);
@@ -63,7 +63,7 @@ impl Ask for WhyArgs {
         if !self.against.is_empty() || are_compared(&self.paths) {
             return compare(self, terminal);
         }
-        let inputs = Inputs::sort(&self.paths)?;
+        let inputs = Inputs::of_run(&self.paths, self.limits.app.as_deref())?;
         if !self.method.is_empty() {
             let Some(profile) = self.profile.as_deref().filter(|_| inputs.are_calls_at_most()) else {
                 let help = "pass the strace logs of a run, and --profile PROFILE.json";
@@ -107,6 +107,10 @@ fn typed_sides(paths: &[PathBuf], against: &[PathBuf]) -> Typed {
 /// Explains a run by its log, samples, progress reports and system calls.
 fn explain<'a>(inputs: &Inputs, args: &'a WhyArgs, terminal: &Terminal) -> Result<Asked<'a>, Failure> {
     let trace = log_of(inputs, args, terminal)?;
+    if let Some(trace) = trace.as_ref().filter(|trace| has_several_jobs(trace)) {
+        only_one_log(args)?;
+        return explain_jobs(trace, inputs, args, terminal);
+    }
     if trace.is_none() && args.timeline.is_some() {
         return Err(needs_log("--timeline"));
     }
@@ -136,10 +140,17 @@ fn explain<'a>(inputs: &Inputs, args: &'a WhyArgs, terminal: &Terminal) -> Resul
     }))
 }
 
+/// Returns true for the log of several jobs. The traces of whole clusters are one subject.
+fn has_several_jobs(trace: &JobTrace) -> bool {
+    let is_cluster = matches!(trace.format, Format::Google2011 | Format::Alibaba2017 | Format::Alibaba2018);
+    trace.applications.len() > 1 && !is_cluster
+}
+
 /// Reads the log among the inputs; none if they have no log.
 fn log_of(inputs: &Inputs, args: &WhyArgs, terminal: &Terminal) -> Result<Option<JobTrace>, Failure> {
     let log = inputs.log();
-    let options = ReadOptions::from(&args.limits);
+    let given = ReadOptions::from(&args.limits);
+    let options = ReadOptions { application: inputs.application.clone().or(given.application.clone()), ..given };
     if let Some(path) = inputs.unknown.first() {
         // the log reader has the best message for other kinds of files
         load(path, &options, terminal)?;

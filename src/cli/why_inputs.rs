@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use tailspn::diagnose::syscalls::NodeLog;
 use tailspn::subject::FileKind;
-use tailspn::trace::is_log;
+use tailspn::trace::{ListedLog, is_log, log_in, logs_in};
 
 use crate::cli::exit::Exit;
 use crate::cli::notes::{Failure, Note};
@@ -28,6 +28,8 @@ pub(super) struct Inputs {
     pub(super) unknown: Vec<PathBuf>,
     /// Other files of unknown kind.
     pub(super) others: Vec<PathBuf>,
+    /// The log in the subfolder of a folder, if `--app` selected the subfolder.
+    pub(super) application: Option<String>,
 }
 
 impl Inputs {
@@ -61,6 +63,24 @@ impl Inputs {
             inputs.others.append(&mut inputs.unknown);
         }
         Ok(inputs)
+    }
+
+    /// Detects the kinds of the files of one run. Of a folder whose subfolders contain logs, this is the subfolder of the requested
+    /// application.
+    pub(super) fn of_run(paths: &[PathBuf], application: Option<&str>) -> Result<Self, Failure> {
+        let mut paths = paths.to_vec();
+        let mut chosen = None;
+        for path in paths.iter_mut().filter(|path| path.is_dir()) {
+            if logs_in(path).is_ok_and(|logs| !logs.is_empty() && logs.iter().all(|log| subfolder(path, log).is_some()))
+            {
+                let log = log_in(path, application)?;
+                let Some((folder, file)) = subfolder(path, &log) else { continue };
+                (*path, chosen) = (folder, Some(file));
+            }
+        }
+        let inputs = Self::sort(&paths)?;
+        let application = chosen.filter(|_| application.is_some());
+        Ok(Self { application, ..inputs })
     }
 
     /// Adds a file of a known kind other than a job log; returns false for other files.
@@ -128,7 +148,7 @@ impl Inputs {
             [] if !self.progress.is_empty() || !self.calls.is_empty() => Ok(None),
             [] if self.samples.is_empty() => {
                 let note = Note::problem("the inputs contain nothing to explain");
-                let help = "pass the log of a job, progress reports or strace logs; subfolders are not searched";
+                let help = "pass the log of a job, progress reports or strace logs";
                 Err(Failure::new(Exit::Model, note.with_help(help)))
             }
             [] => Err(Failure::helped(
@@ -152,6 +172,13 @@ impl Inputs {
         let names: Vec<String> = self.others.iter().map(|file| file.display().to_string()).collect();
         (!names.is_empty()).then(|| format!("skipped (unrecognised files, or subfolders): {}", names.join(", ")))
     }
+}
+
+/// Returns the subfolder that contains a log of a folder, and the rest of the log's name; none if the log lies in the folder itself.
+pub(super) fn subfolder(folder: &Path, log: &ListedLog) -> Option<(PathBuf, String)> {
+    let (first, rest) = log.file.split_once('/')?;
+    let below = folder.join(first);
+    below.is_dir().then(|| (below, rest.to_owned()))
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Failure {

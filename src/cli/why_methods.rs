@@ -101,10 +101,8 @@ pub(super) fn by_progress(
     let found = InputFindings::of_progress(files, trace, model.as_ref());
     if trace.is_none() && inputs.calls.is_empty() && !found.compared {
         let note = Note::problem("the progress reports are unusable, and there are no other inputs");
-        return Err(Failure {
-            exit: Exit::Model,
-            notes: [vec![note], found.warnings.iter().map(Note::problem).collect()].concat(),
-        });
+        let notes = [vec![note], found.warnings.iter().map(Note::problem).collect()].concat();
+        return Err(Failure::of_notes(Exit::Model, notes));
     }
     Ok(found)
 }

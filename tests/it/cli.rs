@@ -553,6 +553,7 @@ fn help_of_structure() {
 #[test]
 fn shows_the_structure_of_a_net() {
     assert_shown!(shown(&["net", "structure", "models/textbook/kanban.xml"]));
+    assert_shown!(shown(&["net", "structure", "models/textbook/machine_repair.xml", "--verbose"]));
 }
 
 #[test]

@@ -71,7 +71,7 @@ fn inputs_that_cannot_be_estimated_are_refused() {
         (&[job, "--app", "app-1"], "--app applies only to logs"),
         (&["--demo", "--log-input-size", "1GB"], "--log-input-size applies only to logs"),
         (&[SMALL, "--log-input-size", "1GB", "--log-input-size", "2GB"], "2 input sizes for 1"),
-        (&[job, "--map-slots", "8,16"], "digits may be grouped by `_`, as in 10_000"),
+        (&[job, "--gpu-permits", "8,16"], "digits may be grouped by `_`, as in 10_000"),
     ] {
         let text = shown(&[&["estimate"], args].concat());
         assert!(text.starts_with("exit 2") && text.contains(said), "{text}");

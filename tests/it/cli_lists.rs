@@ -74,6 +74,27 @@ fn two_lists_are_crossed() {
     assert_eq!(cores["answer"]["text"], "4 executors and 3 cores are the fastest: 20.0 s.");
 }
 
+/// Options about slots and hosts take lists like the numbers of machines, and the next command names the marked row.
+#[test]
+fn slots_gpus_and_hosts_take_lists() {
+    let demo = |list: &str| json(&["estimate", "--demo", list, "--reps=50", "--json"]);
+    let sets =
+        |found: &Value| found["rows"].as_array().unwrap().iter().map(|row| row["set"].clone()).collect::<Vec<_>>();
+    for (list, name) in [
+        ("--map-slots=2,4", "map_slots"),
+        ("--reduce-slots=2,4", "reduce_slots"),
+        ("--gpus-per-worker=2,4", "gpus_per_worker"),
+    ] {
+        assert_eq!(sets(&demo(list)), [value!({ name: 2 }), value!({ name: 4 })], "{list}");
+    }
+    let found = demo("--map-slots=1,2,4");
+    assert!(found["answer"]["text"].as_str().unwrap().starts_with("4 map slots are the fastest: "), "{found}");
+    assert_eq!(found["blocks"]["next"][0], "tailspn estimate --demo --map-slots 4");
+    let gpus = demo("--gpus-per-worker=1,2");
+    assert!(gpus["answer"]["text"].as_str().unwrap().contains(" per worker"), "{gpus}");
+    assert_eq!(sets(&estimate(&["--hosts=1..3"])).len(), 3);
+}
+
 /// A row is what `estimate` answers for its value, with the same seed.
 #[test]
 fn a_row_is_the_answer_for_one_value() {
@@ -115,7 +136,13 @@ fn lists_that_are_refused_say_why() {
     assert!(refused(&["--executors=1,2", "--price=1/node-hour"]).contains("executors and cores"));
     assert!(refused(&["--executors=1,2", "--probability=90%"]).contains("--probability needs a deadline"));
     assert!(refused(&["--executors=1,2", "--save-net=net.xml"]).contains("--save-net needs a single configuration"));
-    assert!(refused(&["--executors=4,l6"]).contains("--executors"));
+    assert!(refused(&["--executors=4,l6"]).contains("`l6`: expected a whole number"));
+    assert!(refused(&["--executors=1-8"]).contains("`1-8` is not a number; a range is written 1..8"));
+    assert!(refused(&["--executors", "4", "8"]).contains("put commas between the values: --executors 4,8"));
+    assert!(
+        refused(&["--executors=1,2", "--price=2EUR/node-hour"]).contains("the price `2EUR/node-hour` does not apply")
+    );
+    assert!(refused(&["--deadline=06:00"]).contains("only a running job can meet"));
 }
 
 #[test]

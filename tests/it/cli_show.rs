@@ -110,6 +110,28 @@ fn commands_to_try_next_run_as_printed() {
     }
 }
 
+/// `tailspn FILE --json` is the answer of the verb that the file stands for.
+#[test]
+fn other_forms_of_a_file_are_those_of_its_verb() {
+    for (file, verb) in [(LOG, &["why"][..]), (NET, &["net", "solve"]), ("models/tutorial/job.toml", &["estimate"])] {
+        for form in ["--json", "--markdown"] {
+            let [bare, of_verb] = [&[file, form, "--color=never"][..], &[verb, &[file, form]].concat()].map(data);
+            let without_times = |text: &str| {
+                text.lines().filter(|line| !line.contains("_s\": ")).map(str::to_owned).collect::<Vec<_>>()
+            };
+            assert_eq!(without_times(&bare).first(), without_times(&of_verb).first(), "{file} {form}");
+            assert_eq!(bare.lines().count(), of_verb.lines().count(), "{file} {form}");
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let result = folder.path().join("result.json");
+    std::fs::write(&result, data(&["net", "solve", NET, "--json"])).unwrap();
+    let result = result.to_str().unwrap();
+    assert_eq!(data(&[result, "--csv"]), data(&["net", "solve", NET, "--csv"]));
+    let samples = unwrapped(&shown(&["tests/data/diagnose/job/worker3.mpstat.txt", "--json"]));
+    assert!(samples.starts_with("exit 2") && samples.contains("has no answer of its own"), "{samples}");
+}
+
 #[test]
 fn words_that_are_neither_verbs_nor_files_are_refused() {
     for (words, told) in [

@@ -285,7 +285,7 @@ fn every_result_reports_what_was_folded_and_what_was_not() {
         assert_eq!((not.len(), &not[0]["parts"]), (1, &2.into()), "{args:?}: {not:?}");
         assert!(not[0]["example"].as_str().unwrap().starts_with("queue"), "{args:?}: {not:?}");
         assert!(!not[0]["reason"].as_str().unwrap().is_empty());
-        let text = data(args);
+        let text = data(&[args, &["--verbose"]].concat());
         assert!(text.contains("not folded"), "{args:?}: {text}");
         let apart = found(&["--no-fold"]);
         assert_eq!((&apart["folded"], &apart["not_folded"]), (&Value::Null, &Value::Null), "{args:?}");

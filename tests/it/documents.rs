@@ -161,6 +161,7 @@ fn every_kind_has_every_form() {
         &["why", &run_of("slow"), "--method=improved", "--profile", &run_of("usual.json")],
         &["tool", "bench", "--seconds=20ms"],
         &["net", "simulate", net, "--horizon=5", "--method=exact", "--at=2:#(queue)"],
+        &["estimate", "tests/data/jobs3/fit-two-kinds-of-tasks.log.gz", "--executors=1,2"],
     ];
     let mut seen = BTreeSet::new();
     for args in results {

@@ -8,6 +8,7 @@ mod browser;
 #[cfg(feature = "cli")]
 mod cli;
 #[cfg(feature = "cli")]
+mod cli_choices;
 mod cli_compare;
 #[cfg(feature = "cli")]
 mod cli_detection;

@@ -119,8 +119,19 @@ fn questions_that_ask_for_advice_need_a_plan_that_reproduces_its_run() {
     for words in questions {
         let (code, said) = refused(words);
         assert_eq!(code, Some(8), "{words:?}: {said}");
+        // the verdict is the answer, in every form
+        let text = tool(words).output().unwrap();
+        let verdict = String::from_utf8(text.stdout).unwrap();
+        assert!(verdict.contains("NOT reproduced   logged") && verdict.contains("Refused"), "{words:?}: {verdict}");
+        let json = tool(&[words, &["--json"]].concat()).output().unwrap();
+        let found: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+        assert_eq!((&found["kind"], json.status.code()), (&"refused".into(), Some(8)), "{words:?}");
+        assert_eq!(
+            (&found["blocks"]["reproduced"], &found["own_run"]["verdict"]),
+            (&false.into(), &"not_reproduced".into())
+        );
         assert!(
-            said.contains("does NOT reproduce its own run") && said.contains("--trust-misfit"),
+            said.contains("does not reproduce its own runs") && said.contains("--trust-misfit"),
             "{words:?}: {said}"
         );
         let trusted = tool(&[words, &["--trust-misfit"]].concat()).output().unwrap();

@@ -266,6 +266,7 @@ fn a_result_of_each_kind_fits_until_it_is_damaged() {
         &["why", small, larger],
         &["tool", "fit", small, larger],
         &["watch", "--learn", &at("reports.tsv")],
+        &["estimate", "tests/data/jobs3/fit-two-kinds-of-tasks.log.gz", "--executors=1,2"],
     ];
     let mut texts: Vec<String> = commands.iter().map(|args| data(&[*args, &["--json", "--quiet"]].concat())).collect();
     let runs = crate::cli_syscalls::prepared();

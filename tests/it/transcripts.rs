@@ -27,6 +27,15 @@ fn folder() -> Option<tempfile::TempDir> {
     copy("two-kinds.log", Path::new("tests/data/jobs3/fit-two-kinds-of-tasks.log.gz"));
     copy("job.toml", Path::new("models/tutorial/job.toml"));
     copy("sort.tsv", &shared("data/runs-c3o")?.join("sort.tsv"));
+    // the values that a small cluster's owner may not know
+    let unknown = |line: &&str| {
+        let keys =
+            ["reduce_output_mb", "spilled_records", "map_cpu_s", "reduce_cpu_s", "to_gpu =", "gpu =", "reduce ="];
+        !keys.iter().any(|key| line.starts_with(key)) && !line.starts_with("[model.distribution]")
+    };
+    let plan = std::fs::read_to_string("models/tutorial/job.toml").unwrap();
+    let partial: Vec<&str> = plan.lines().filter(unknown).collect();
+    std::fs::write(folder.path().join("partial.toml"), partial.join("\n")).unwrap();
     copy("repair.xml", Path::new("models/textbook/machine_repair.xml"));
     std::fs::write(folder.path().join("app.inprogress"), Log::read(&folder.path().join("fan.gz")).cut(0.5).text)
         .unwrap();
@@ -78,6 +87,12 @@ screens! {
     which_settings_matter: ["study", "job.toml"];
     which_settings_of_a_logged_job_matter: ["study", "fan.gz"];
     a_net_without_a_verb: ["repair.xml"];
+    a_plan_with_values_left_out: ["estimate", "partial.toml"];
+    the_end_of_a_watched_run: ["watch", "fan.gz"];
+    long_run_values_of_a_net: ["net", "solve", "repair.xml"];
+    a_query_about_a_net: ["net", "query", "repair.xml", "P=? [ F<=10 #(critical_up) == 0 ]"];
+    a_list_that_the_own_run_forbids: ["estimate", "two-kinds.log", "--executors", "1,2"];
+    a_log_of_one_host_and_more_hosts: ["estimate", "fan.gz", "--hosts", "1..3"];
 }
 
 /// The order of two runs does not matter.

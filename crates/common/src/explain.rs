@@ -3,6 +3,7 @@
 //! Each error implements [`Explain`] in its own file. In the tool, `Failure::of` (`src/cli/notes.rs`) makes it a message and
 //! an exit code; in `serve`, `Refusal::of` (`src/cli/serve/reply.rs`) makes it an answer to a request.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::error::Error;
 use std::io;
@@ -37,6 +38,11 @@ pub trait Explain: Error {
 
     /// Returns what to do, if that is not obvious from the message. Options are named as in the tool; Python has the same names.
     fn help(&self) -> Option<Cow<'static, str>> {
+        None
+    }
+
+    /// Returns the value that the refusal of a question rests on, such as the check of a plan on its own runs.
+    fn evidence(&self) -> Option<&dyn Any> {
         None
     }
 

@@ -146,7 +146,7 @@ def test_a_result_shows_itself(root: pathlib.Path, tmp_path: pathlib.Path) -> No
     assert again.json() == result.json()
     said = again.blocks
     assert said == result.blocks
-    assert "95% of the runs: less than" in said.answer and said.changes and "tailspn whatif --demo" in said.next
+    assert "(90%: " in said.answer and said.changes and "tailspn whatif --demo" in said.next
     with pytest.raises(AttributeError, match="no `nothing`"):
         _ = result.nothing
 

@@ -1,5 +1,6 @@
 //! Reason why a study has no result.
 
+use std::any::Any;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -289,6 +290,13 @@ impl Explain for StudyError {
             }
             _ => return None,
         })
+    }
+
+    fn evidence(&self) -> Option<&dyn Any> {
+        match self {
+            Self::Misfit(own_run) => Some(&**own_run),
+            _ => None,
+        }
     }
 
     fn problems(&self) -> Vec<String> {

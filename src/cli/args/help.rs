@@ -20,7 +20,7 @@ pub(crate) fn columns() -> usize {
 
 /// Options that only `--help` shows, besides the groups of [`RARE_GROUPS`].
 const RARE: &str = "now late-effort gpus-per-executor concurrent-gpu-tasks slots no-slots no-fold csv-escape markdown plot-format \
-                    force color trust-misfit partitions split-size hosts probability transitions avoid within events resume \
+                    force color trust-misfit transitions avoid within events resume \
                     max-points budget-replications budget-time measure rows usual level attempts timeline model profile method margin \
                     hog-share rare-share plot save-net export-mtx draw-vanishing grid-steps ignore-priorities late-dead read-as param tokens throughput impulse group warm-up max-firings steady-runs \
                     steady-firings abs-error engine samples export-prism export-generator export-graph clock-offset utc-offset \

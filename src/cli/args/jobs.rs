@@ -167,7 +167,7 @@ pub(crate) struct EstimateArgs {
     pub(crate) part: PartArgs,
     #[command(flatten)]
     pub(crate) print: PrintArgs,
-    /// Also write the plan, with the options of the command
+    /// Also write the plan; it contains the options of the command
     #[arg(long, value_name = "PLAN.toml", help_heading = "Output")]
     pub(crate) save_plan: Option<PathBuf>,
     /// Also write the job's net: .xml, .dot or .svg

@@ -19,7 +19,7 @@ pub(crate) struct TrustArgs {
     pub(crate) trust_misfit: bool,
 }
 
-/// Sizes of the job that replace the plan's.
+/// Sizes of the job and slots of its machines that replace the plan's.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "In place of the plan's values")]
 pub(crate) struct SizeArgs {
@@ -35,9 +35,24 @@ pub(crate) struct SizeArgs {
     /// Number of shuffle partitions (plans of stages)
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     partitions: Option<u64>,
+    /// Map tasks that a worker runs at a time; tasks wait for slots
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
+    map_slots: Option<u64>,
+    /// Reduce tasks that a worker runs at a time; tasks wait for slots
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
+    reduce_slots: Option<u64>,
+    /// GPUs per worker, for which map tasks wait; 0: no worker has a GPU
+    #[arg(long, value_name = "G", allow_hyphen_values = true, value_parser = values::count)]
+    gpus_per_worker: Option<u64>,
+    /// GPUs per executor; tasks wait for a free GPU (plans of stages on GPUs)
+    #[arg(long, value_name = "G", allow_hyphen_values = true, value_parser = values::positive_count)]
+    gpus_per_executor: Option<u64>,
+    /// Machines that the executors share (plans of stages) [default: as in the fitted logs]
+    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
+    hosts: Option<u64>,
 }
 
-/// Sizes of the job that replace the plan's, or lists of them.
+/// Sizes of the job and slots of its machines that replace the plan's, or lists of them.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "In place of the plan's values")]
 pub(crate) struct SizeLists {
@@ -54,21 +69,27 @@ pub(crate) struct SizeLists {
     /// Number of shuffle partitions, or a list (plans of stages)
     #[arg(long, value_name = "COUNTS", allow_hyphen_values = true, value_parser = counts)]
     partitions: Option<Counts>,
+    /// Map tasks that a worker runs at a time, or a list; tasks wait for slots
+    #[arg(long, value_name = "COUNTS", allow_hyphen_values = true, value_parser = counts)]
+    map_slots: Option<Counts>,
+    /// Reduce tasks that a worker runs at a time, or a list; tasks wait for slots
+    #[arg(long, value_name = "COUNTS", allow_hyphen_values = true, value_parser = counts)]
+    reduce_slots: Option<Counts>,
+    /// GPUs per worker, for which map tasks wait, or a list; 0: no worker has a GPU
+    #[arg(long, value_name = "COUNTS", allow_hyphen_values = true, value_parser = counts_from_0)]
+    gpus_per_worker: Option<Counts>,
+    /// GPUs per executor, or a list; tasks wait for a free GPU (plans of stages on GPUs)
+    #[arg(long, value_name = "COUNTS", allow_hyphen_values = true, value_parser = counts)]
+    gpus_per_executor: Option<Counts>,
+    /// Machines that the executors share, or a list (plans of stages) [default: as in the fitted logs]
+    #[arg(long, value_name = "COUNTS", allow_hyphen_values = true, value_parser = counts)]
+    hosts: Option<Counts>,
 }
 
-/// Values that replace the plan's, except its sizes and the numbers of machines.
+/// Values that replace the plan's, except its sizes, slots and the numbers of machines.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "In place of the plan's values")]
 pub(crate) struct JobArgs {
-    /// Map tasks that a worker runs at a time; tasks wait for slots
-    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
-    pub(crate) map_slots: Option<u64>,
-    /// Reduce tasks that a worker runs at a time; tasks wait for slots
-    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
-    pub(crate) reduce_slots: Option<u64>,
-    /// GPUs per worker, for which map tasks wait; 0: no worker has a GPU
-    #[arg(long, value_name = "G", allow_hyphen_values = true, value_parser = values::count)]
-    pub(crate) gpus_per_worker: Option<u64>,
     /// Map tasks that may hold a worker's GPUs at a time; 0: all of them, sharing the GPUs equally [default: one per GPU]
     #[arg(long, value_name = "P", allow_hyphen_values = true, value_parser = values::count)]
     pub(crate) gpu_permits: Option<u64>,
@@ -78,15 +99,9 @@ pub(crate) struct JobArgs {
     /// Start all tasks immediately, without slots, as in the paper
     #[arg(long, conflicts_with_all = ["map_slots", "reduce_slots"])]
     pub(crate) no_slots: bool,
-    /// GPUs per executor; tasks wait for a free GPU (plans of stages on GPUs)
-    #[arg(long, value_name = "G", allow_hyphen_values = true, value_parser = values::positive_count)]
-    pub(crate) gpus_per_executor: Option<u64>,
     /// Tasks that may hold a GPU at a time, spark.rapids.sql.concurrentGpuTasks (plans of stages on GPUs)
     #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
     pub(crate) concurrent_gpu_tasks: Option<u64>,
-    /// Machines that the executors share (plans of stages) [default: as in the fitted logs]
-    #[arg(long, value_name = "N", allow_hyphen_values = true, value_parser = values::positive_count)]
-    pub(crate) hosts: Option<u64>,
     /// Deadline, such as 85s or 5m, to print the probability of meeting it; for a run in progress, also a time of the day
     /// in UTC, such as 06:00
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = values::deadline_or_clock)]
@@ -118,7 +133,7 @@ impl PlanArgs {
         let executors = self.executors.map(PlanOption::Executors);
         let machines = executors.into_iter().chain(self.cores.map(PlanOption::Cores));
         let workers = self.workers.iter().map(|(kind, count)| PlanOption::Workers(kind.clone(), *count));
-        self.size.options().chain(machines).chain(workers).chain(self.job.options()).collect()
+        self.size.options().chain(machines).chain(workers).chain(self.size.slots()).chain(self.job.options()).collect()
     }
 }
 
@@ -153,7 +168,7 @@ impl ChoiceArgs<SizeLists> {
         ) -> Vec<PlanOption> {
             values.into_iter().flatten().map(|value| option(*value)).collect()
         }
-        let SizeLists { input_size, split_size, reduces, partitions } = &self.size;
+        let SizeLists { input_size, split_size, reduces, partitions, .. } = &self.size;
         let count =
             |counts: &Option<Counts>, option: fn(u64) -> PlanOption| of(counts.as_ref().map(|list| &list.0), option);
         let sizes = [
@@ -166,7 +181,14 @@ impl ChoiceArgs<SizeLists> {
         ];
         let workers = self.workers.iter();
         let workers = workers.map(|(kind, list)| of([&list.0], |count| PlanOption::Workers(kind.clone(), count)));
-        sizes.into_iter().chain(workers.collect::<Vec<_>>())
+        let slots = [
+            count(&self.size.map_slots, PlanOption::MapSlots),
+            count(&self.size.reduce_slots, PlanOption::ReduceSlots),
+            count(&self.size.gpus_per_worker, PlanOption::Gpus),
+            count(&self.size.gpus_per_executor, PlanOption::GpusOfExecutor),
+            count(&self.size.hosts, PlanOption::Hosts),
+        ];
+        sizes.into_iter().chain(workers.collect::<Vec<_>>()).chain(slots)
     }
 
     /// Returns the options with one value, the deadline last.
@@ -184,7 +206,7 @@ impl ChoiceArgs<SizeLists> {
 impl ChoiceArgs<SizeArgs> {
     /// Returns the options that were given, without choices of machines, the deadline last.
     pub(crate) fn options(&self) -> Vec<PlanOption> {
-        self.size.options().chain(self.job.options()).collect()
+        self.size.options().chain(self.size.slots()).chain(self.job.options()).collect()
     }
 
     /// Returns the options that were given, with one number of machines each, the deadline last.
@@ -203,7 +225,7 @@ impl ChoiceArgs<SizeArgs> {
             one("--workers", counts).map(|count| PlanOption::Workers(kind.clone(), count))
         };
         let machines = executors.chain(cores).chain(self.workers.iter().map(of_kind)).collect::<Result<Vec<_>, _>>()?;
-        Ok(self.size.options().chain(machines).chain(self.job.options()).collect())
+        Ok(self.size.options().chain(machines).chain(self.size.slots()).chain(self.job.options()).collect())
     }
 
     /// Returns true if a deadline was given.
@@ -232,20 +254,27 @@ impl SizeArgs {
         ];
         given.into_iter().flatten()
     }
+
+    /// Returns the options about slots and hosts, which follow the numbers of machines.
+    fn slots(&self) -> impl Iterator<Item = PlanOption> {
+        let given = [
+            self.map_slots.map(PlanOption::MapSlots),
+            self.reduce_slots.map(PlanOption::ReduceSlots),
+            self.gpus_per_worker.map(PlanOption::Gpus),
+            self.gpus_per_executor.map(PlanOption::GpusOfExecutor),
+            self.hosts.map(PlanOption::Hosts),
+        ];
+        given.into_iter().flatten()
+    }
 }
 
 impl JobArgs {
     fn options(&self) -> impl Iterator<Item = PlanOption> {
         let slots = (self.slots || self.no_slots).then_some(PlanOption::Slots(self.slots));
         let given = [
-            self.map_slots.map(PlanOption::MapSlots),
-            self.reduce_slots.map(PlanOption::ReduceSlots),
-            self.gpus_per_worker.map(PlanOption::Gpus),
             self.gpu_permits.map(PlanOption::GpuPermits),
             slots,
-            self.gpus_per_executor.map(PlanOption::GpusOfExecutor),
             self.concurrent_gpu_tasks.map(PlanOption::ConcurrentGpuTasks),
-            self.hosts.map(PlanOption::Hosts),
             self.deadline.map(Deadline::option),
         ];
         given.into_iter().flatten()
@@ -287,9 +316,19 @@ fn counts_from_0(text: &str) -> Result<Counts, String> {
 
 fn counts_by(text: &str, count: fn(&str) -> Result<u64, String>) -> Result<Counts, String> {
     let mut all = Vec::new();
+    let is_one = !text.contains(',') && !text.contains("..");
+    let number = |part: &str| {
+        let is_dashed = |(from, to): (&str, &str)| count(from).is_ok() && count(to).is_ok();
+        count(part.trim()).map_err(|why| match part.trim().split_once('-').filter(|ends| is_dashed(*ends)) {
+            Some((from, to)) => format!("`{part}` is not a number; a range is written {from}..{to}"),
+            None if is_one => why,
+            None if part.trim().is_empty() => "a number is missing before or after a comma".to_owned(),
+            None => format!("`{part}`: {why}"),
+        })
+    };
     for part in text.split(',') {
         let (from, to) = part.split_once("..").unwrap_or((part, part));
-        let (from, to) = (count(from.trim())?, count(to.trim().trim_start_matches('='))?);
+        let (from, to) = (number(from)?, number(to.trim().trim_start_matches('='))?);
         if from > to {
             return Err(format!("`{part}` is descending; put the smaller number first"));
         }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser};
 
-use crate::cli::args::{Global, PlotArgs};
+use crate::cli::args::{Global, PlotArgs, PrintArgs};
 
 /// Show what files are, and what to ask
 #[derive(Debug, Parser)]
@@ -23,6 +23,9 @@ A plan or net after a result is shown with it on the page. docs/report.md descri
 Examples:
     tailspn app.gz
 
+    # the answer of the verb for the file: `why` for a log
+    tailspn app.gz --json
+
     # a result as a page; with the plan as it was written, and with a picture of the net
     tailspn estimate job.toml --json > job.json
     tailspn job.json --html job.html
@@ -38,7 +41,6 @@ Examples:
     tailspn study knobs.toml --save results
     tailspn results --html sweep.html --plots sweep-pictures
 ")]
-#[command(group(clap::ArgGroup::new("written").args(["html", "plots"]).multiple(true)))]
 pub(crate) struct ShowArgs {
     /// Logs, nets, plans, or results: the --json of a command, or the folder of a sweep; `-` is JSON from standard input
     #[arg(required = true, value_name = "FILE")]
@@ -48,7 +50,6 @@ pub(crate) struct ShowArgs {
     pub(crate) html: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) plots: PlotArgs,
-    /// Replace files that exist
-    #[arg(long, requires = "written", help_heading = "Output")]
-    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) print: PrintArgs,
 }

@@ -119,7 +119,8 @@ impl Explain for FitError {
             Self::RelativeInput => "give a multiple of the logged input: `--input-size 3x`".into(),
             Self::NotAStageGraph { .. } => "`tailspn why` reads other logs".into(),
             Self::SeveralApplications { .. } => "select one with --app ID".into(),
-            Self::SeveralJobs { .. } | Self::NoSuchJob { .. } => "select one with --job ID".into(),
+            Self::SeveralJobs { .. } => "select one with --app ID".into(),
+            Self::NoSuchJob { .. } => "select one with --job ID".into(),
             _ => return None,
         })
     }

@@ -105,8 +105,8 @@ impl PlanOption {
         let subject = format!("a plan of {}", plan.described_by());
         let without = |hint: &str| self.without_meaning(&subject, hint);
         if let Self::DeadlineAt(_) = self {
-            let message = format!("is a clock time, and {subject} has no start");
-            return Err(self.problem(message, "count from the start of the job: `--deadline 90m`"));
+            let message = "is a time of the day, which only a running job can meet";
+            return Err(self.problem(message, "state a time from the start of the job, such as `--deadline 90m`"));
         }
         match plan {
             JobPlan::MapReduce(plan) => self.apply_to_phases(plan, without),

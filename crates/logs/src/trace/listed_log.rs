@@ -20,8 +20,8 @@ pub struct ListedLog {
 }
 
 impl ListedLog {
-    /// Returns how closely a request matches the log: its file with or without folders, its id, its id and attempt
-    /// (`ID_2`, `ID/2`), or its name.
+    /// Returns how closely a request matches the log: its file with or without folders, its folder, its id, its id and
+    /// attempt (`ID_2`, `ID/2`), or its name.
     pub(super) fn is_meant(&self, wanted: &str) -> Meant {
         let with_attempt = || {
             let (id, attempt) = (self.id.as_deref()?, self.attempt.as_deref()?);
@@ -34,7 +34,7 @@ impl ListedLog {
             Meant::Attempt
         } else if self.id.as_deref() == Some(wanted) {
             Meant::Id
-        } else if self.name.as_deref() == Some(wanted) || self.file.rsplit('/').next() == Some(wanted) {
+        } else if self.name.as_deref() == Some(wanted) || self.file.split('/').any(|part| part == wanted) {
             Meant::Name
         } else {
             Meant::No

@@ -66,7 +66,7 @@ pub use job_trace::{AnnouncedStage, Application, Clock, Executor, Job, JobTrace,
 pub use listed_log::ListedLog;
 pub use metric::{Metric, MetricUnit};
 pub use phases::{PhaseLog, PhaseSpan, TaskKind};
-pub use read::{is_log, log_format, logs_in, read, read_bytes, read_stream};
+pub use read::{is_log, log_format, log_in, logs_in, read, read_bytes, read_stream};
 pub use read_options::ReadOptions;
 pub use warning::tell;
 pub use warning::{Spot, Warning, WarningKind};

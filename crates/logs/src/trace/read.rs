@@ -21,7 +21,8 @@ use crate::watch::Watch;
 ///
 /// A folder may be a rolled Spark event log. It may also contain the pieces of a Databricks log, the batch tables of
 /// Alibaba, or one log, which may be rolled. With [`ReadOptions::application`], a folder may contain several logs, as
-/// the folder of Spark's History Server does. A zip archive counts as a folder.
+/// the folder of Spark's History Server does. If a folder contains no log, its subfolders are searched, one level deep. A
+/// zip archive counts as a folder.
 ///
 /// # Errors
 ///
@@ -51,6 +52,15 @@ pub fn read(path: &Path, options: &ReadOptions, watch: &dyn Watch) -> Result<Job
 /// The errors of [`read`], if the folder or archive cannot be read.
 pub fn logs_in(path: &Path) -> Result<Vec<ListedLog>, TraceError> {
     Ok(sources(path)?.iter().map(Source::listed).collect())
+}
+
+/// Returns the log in a folder or a zip archive that matches a request; without a request, the only log.
+///
+/// # Errors
+///
+/// [`TraceError::SeveralLogs`] and [`TraceError::NoSuchLog`] if not exactly one log matches, and the errors of [`logs_in`].
+pub fn log_in(path: &Path, application: Option<&str>) -> Result<ListedLog, TraceError> {
+    Ok(pick(path, sources(path)?, application)?.listed())
 }
 
 /// Returns true if a file starts like a supported log, a zip archive contains one, or a folder is a Spark log.

@@ -61,10 +61,12 @@ fn job_id(text: &[u8]) -> Option<String> {
     })
 }
 
-/// Returns the logs in a path, in order of their names; none in a folder or archive without a log.
+/// Returns the logs in a path, in order of their names; none in a folder or archive without a log. The subfolders of a folder are
+/// searched only if the folder itself contains no log.
 pub(super) fn sources(path: &Path) -> Result<Vec<Source>, TraceError> {
     if path.is_dir() {
-        return in_folder(path);
+        let own = in_folder(path)?;
+        return if own.is_empty() { in_subfolders(path) } else { Ok(own) };
     }
     if is_archive(path) { in_archive(path) } else { Ok(vec![Source::of(name_of(path), Part::File(path.to_owned()))]) }
 }
@@ -106,6 +108,20 @@ fn in_folder(folder: &Path) -> Result<Vec<Source>, TraceError> {
     }
     for below in paths_of(folder)?.into_iter().filter(|path| path.is_dir()) {
         found.extend(rolled(&below)?);
+    }
+    found.sort_by(|a, b| a.file.cmp(&b.file));
+    Ok(found)
+}
+
+/// Returns the logs in the subfolders of a folder, one level deep.
+fn in_subfolders(folder: &Path) -> Result<Vec<Source>, TraceError> {
+    let mut found = Vec::new();
+    for below in paths_of(folder)?.into_iter().filter(|path| path.is_dir()) {
+        // an unreadable subfolder contains no log
+        let own = in_folder(&below).unwrap_or_default();
+        found.extend(
+            own.into_iter().map(|source| Source { file: format!("{}/{}", name_of(&below), source.file), ..source }),
+        );
     }
     found.sort_by(|a, b| a.file.cmp(&b.file));
     Ok(found)

@@ -74,8 +74,8 @@ pub struct Document<'a> {
     pub blocks: Vec<Block<'a>>,
     /// Number of the block that lists what would change the answer, if there is one.
     pub changes: Option<usize>,
-    /// Commands that answer the next questions.
-    pub next: Vec<String>,
+    /// Commands that answer the next questions, of a result without a screen.
+    pub next: Vec<NextCommand>,
     /// The plan as text; empty without a plan.
     pub plan: String,
     /// Origin of the numbers: names and values.
@@ -254,7 +254,7 @@ impl<'a> Document<'a> {
             changes: changes.unwrap_or_default(),
             refused: String::new(),
             assumed: about(Topic::Assumed),
-            next: self.next.clone(),
+            next: NextCommand::about(&self.next, &self.typed).into_iter().map(|next| next.command).collect(),
         }
     }
 

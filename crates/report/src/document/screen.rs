@@ -7,6 +7,9 @@ use serde::Serialize;
 use crate::document::table::Table;
 use crate::report::number::time_words;
 
+/// Options about the goal of a net.
+const OF_NETS: [&str; 3] = ["--until", "--avoid", "--within"];
+
 /// The six blocks. An empty block is not shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Screen {
@@ -136,6 +139,7 @@ impl Typed {
         let has_list = words.iter().any(|word| is_list(word));
         let takes = |option: &str| match words.get(1) {
             // only a list has a cheapest row
+            Some(&"estimate" | &"whatif") if OF_NETS.contains(&option) => false,
             Some(&"estimate") => option != "--policies" && (option != "--price" || has_list),
             Some(&"study" | &"whatif") if ["--speculation", "--stragglers", "--policies"].contains(&option) => false,
             Some(&"study") => true,
@@ -167,6 +171,13 @@ impl Screen {
     /// Returns the commands about the typed files. Commands that need one log are left out for a plan and for several logs. Without typed files, capitals
     /// stand for them.
     pub fn next_about(&self, typed: &Typed) -> Vec<NextCommand> {
+        NextCommand::about(&self.next, typed)
+    }
+}
+
+impl NextCommand {
+    /// Returns the commands about the typed files, as [`Screen::next_about`].
+    pub(crate) fn about(all: &[Self], typed: &Typed) -> Vec<Self> {
         let is_one_log = typed.is_log && typed.words.len() == 1;
         let has_policies = typed.options.iter().any(|(option, _)| option == "--policies");
         let fits = |next: &&NextCommand| match next.command.as_str() {
@@ -185,7 +196,7 @@ impl Screen {
             let command = next.command.split(' ').map(word).collect::<Vec<_>>().join(" ") + &typed.kept(&next.command);
             NextCommand { command, gives: next.gives.clone() }
         };
-        self.next.iter().filter(fits).map(about).collect()
+        all.iter().filter(fits).map(about).collect()
     }
 }
 

@@ -19,6 +19,9 @@ pub trait Report: Serialize {
     /// True if its JSON has a key `answer` of its own, with the answer in words as `text`.
     const HAS_ANSWER: bool = false;
 
+    /// True if it has a key `version` of its own.
+    const HAS_VERSION: bool = false;
+
     /// Returns the document of the result.
     fn document(&self) -> Document<'_>;
 
@@ -71,6 +74,9 @@ impl Document<'_> {
 pub(crate) struct Versioned<'a, R: Serialize> {
     format_version: u32,
     kind: &'a str,
+    /// Version of tailspn; none if the report has a key `version` of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<&'static str>,
     /// The answer; none if the report has a key `answer` of its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     answer: Option<Words>,
@@ -93,7 +99,8 @@ impl<'a, R: Report> Versioned<'a, R> {
         let mut blocks = Document { typed: typed.clone(), ..report.document() }.six_blocks();
         let text = std::mem::take(&mut blocks.answer);
         let answer = (!R::HAS_ANSWER).then_some(Words { text });
-        Self { format_version: FORMAT_VERSION, kind: R::KIND, answer, blocks, report }
+        let version = (!R::HAS_VERSION).then_some(env!("CARGO_PKG_VERSION"));
+        Self { format_version: FORMAT_VERSION, kind: R::KIND, version, answer, blocks, report }
     }
 }
 
@@ -106,13 +113,13 @@ pub fn json<R: Report>(report: &R) -> Result<String, JsonError> {
     pretty(&Versioned::new(report, &Typed::default()))
 }
 
-/// Returns the JSON text of a report on one line, for sequences of results.
+/// Returns the JSON text of a report on one line, for sequences of results, with commands about what was typed.
 ///
 /// # Errors
 ///
 /// [`JsonError`], which no report of this crate causes.
-pub(crate) fn json_line<R: Report>(report: &R) -> Result<String, JsonError> {
-    line(&Versioned::new(report, &Typed::default()))
+pub(crate) fn json_line<R: Report>(report: &R, typed: &Typed) -> Result<String, JsonError> {
+    line(&Versioned::new(report, typed))
 }
 
 #[cfg(test)]
@@ -136,7 +143,8 @@ mod tests {
     #[test]
     fn keys_keep_their_order_and_numbers_their_bits() {
         let text = json(&Example { z: 0.1 + 0.2, a: None }).unwrap();
-        let expected = "{\n  \"format_version\": 1,\n  \"kind\": \"example\",\n  \"answer\": {\n    \"text\": \"It is so.\"\n  },\n  \
+        let text = text.replace(env!("CARGO_PKG_VERSION"), "0.0.0");
+        let expected = "{\n  \"format_version\": 1,\n  \"kind\": \"example\",\n  \"version\": \"0.0.0\",\n  \"answer\": {\n    \"text\": \"It is so.\"\n  },\n  \
                         \"blocks\": {\n    \"reproduced\": null,\n    \"own_run\": \"\",\n    \"where\": \"\",\n    \"changes\": [],\n    \
                         \"refused\": \"\",\n    \"assumed\": \"\",\n    \"next\": []\n  },\n  \
                         \"z\": 0.30000000000000004,\n  \"a\": null\n}\n";

@@ -24,7 +24,7 @@ pub(super) fn screen_text(screen: &Screen, typed: &Typed, look: &Look) -> String
         + &block("Read as", one(&screen.read_as).as_deref(), look)
         + &block("Assumed", screen.assumed.iter().map(String::as_str), look)
         + &block("Not known", screen.unknown.iter().map(String::as_str), look);
-    parts.push(labelled + &next_text(screen, typed, look));
+    parts.push(labelled + &next_text(&screen.next, typed, look));
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }
@@ -100,8 +100,9 @@ fn changes_text(changes: &[ScreenChange], look: &Look) -> String {
     text
 }
 
-fn next_text(screen: &Screen, typed: &Typed, look: &Look) -> String {
-    let next = screen.next_about(typed);
+/// Returns the commands for the next questions.
+pub(super) fn next_text(next: &[NextCommand], typed: &Typed, look: &Look) -> String {
+    let next = NextCommand::about(next, typed);
     if next.is_empty() {
         return String::new();
     }

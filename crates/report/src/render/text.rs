@@ -4,7 +4,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::document::{Block, Document, Piece};
 use crate::render::look::{Look, lines, wrapped};
-use crate::render::screen::screen_text;
+use crate::render::screen::{next_text, screen_text};
 use crate::render::table::table_text;
 
 /// Returns the text of a document: its six blocks if it has them and no details are wanted.
@@ -19,6 +19,9 @@ pub fn text(document: &Document<'_>, look: &Look) -> String {
         Block::Text(pieces) => Some(wrapped(&sentence(pieces), look, "")),
     }));
     parts.push(provenance(document, look));
+    if !look.detail {
+        parts.push(next_text(&document.next, &document.typed, look));
+    }
     parts.retain(|part| !part.is_empty());
     parts.join("\n")
 }

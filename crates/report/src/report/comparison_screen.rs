@@ -61,7 +61,12 @@ impl Runs<'_> {
             1 => format!("One setting or size differs: {}.", self.0.settings[0].key),
             some => format!("{some} settings or sizes differ (--verbose)."),
         };
-        [what, self.largest(time), chance(time), settings]
+        let two = if self.0.is_of_two_programs() {
+            "They seem to be runs of two programs: no stage has the same name."
+        } else {
+            ""
+        };
+        [what, two.to_owned(), self.largest(time), chance(time), settings]
             .into_iter()
             .filter(|text| !text.is_empty())
             .collect::<Vec<_>>()

@@ -4,7 +4,7 @@ use tailspn_common::field;
 use tailspn_common::row::Setting;
 
 use crate::ask::{EstimateTable, EstimatedRow};
-use crate::document::{Document, NextCommand, Number, Piece, Report, Screen, Table};
+use crate::document::{Document, NextCommand, Number, Piece, Report, Screen, Table, human_time};
 use crate::render::sentence;
 #[cfg(feature = "plots")]
 use crate::report::list_plot::{ListPlot, ListPoint};
@@ -19,6 +19,8 @@ const FEW: usize = 10;
 const SPREAD: [usize; 2] = [6, 1];
 /// Idle time from which it is shown in core-hours \[s\], and time from which times are shown in minutes \[s\].
 const LONG: f64 = 7200.0;
+/// Time up to which a sentence states it in seconds \[s\].
+const MOST_SECONDS: f64 = 120.0;
 
 /// Returns the table with its answer in words.
 pub(super) fn worded(mut found: EstimateTable) -> EstimateTable {
@@ -29,6 +31,7 @@ pub(super) fn worded(mut found: EstimateTable) -> EstimateTable {
 impl Report for EstimateTable {
     const KIND: &'static str = "estimate_list";
     const HAS_ANSWER: bool = true;
+    const HAS_VERSION: bool = true;
 
     fn document(&self) -> Document<'_> {
         let all = counted(self.question.configurations, "configuration");
@@ -63,11 +66,21 @@ fn screen(found: &EstimateTable) -> Screen {
         tables: vec![Table { title: String::new(), ..configurations(found) }],
         assumed: first_of(found.notes.iter().filter(is_no_spread).cloned()),
         next: vec![
-            NextCommand::new("tailspn estimate FILE", "one run: where the time goes, what would change it"),
+            NextCommand::new(
+                format!("tailspn estimate FILE{}", chosen(found)),
+                "this row: where the time goes, what would change it",
+            ),
             NextCommand::new("tailspn why LOG", "what each cause cost"),
         ],
         ..Screen::default()
     }
+}
+
+/// Returns the options of the row that the answer is about, such as ` --executors 7`.
+fn chosen(found: &EstimateTable) -> String {
+    let row = found.answer.row.or(found.answer.closest).and_then(|row| found.rows.get(row));
+    let option = |(name, setting): &(String, Setting)| format!(" --{} {setting}", name.replace('_', "-"));
+    row.map_or_else(String::new, |row| row.set.0.iter().map(option).collect())
 }
 
 /// Returns the names of the lists for readers.
@@ -127,19 +140,17 @@ fn time_and_cost(found: &EstimateTable, row: usize) -> Vec<Piece> {
     let [low, high] = time.ends().unwrap_or([value; 2]);
     // digits as in the table, and three without an interval
     let half = 0.5 * (high - low);
-    let part = |key: &str, seconds| {
+    let part = |key: &str, seconds| -> Piece {
+        if value > MOST_SECONDS {
+            return human_time(seconds, 2).into();
+        }
         let number = Number::new(format!("/rows/{row}/time_s/{key}"), seconds, "s");
-        if half > 1e-9 * value { number.rounded(half) } else { number.three_digits() }
+        if half > 1e-9 * value { number.rounded(half).into() } else { number.three_digits().into() }
     };
     let level = plain(100.0 * found.question.level.0);
-    let mut pieces: Vec<Piece> = vec![part("value", value).into()];
+    let mut pieces: Vec<Piece> = vec![part("value", value)];
     if high > low {
-        pieces.extend([
-            format!(" ({level}%: ").into(),
-            part("low", low).into(),
-            " to ".into(),
-            part("high", high).into(),
-        ]);
+        pieces.extend([format!(" ({level}%: ").into(), part("low", low), " to ".into(), part("high", high)]);
         pieces.push(")".into());
     }
     if let Some(cost) = Number::of("/rows", &found.rows, row, field!(EstimatedRow, cost)) {

@@ -8,6 +8,7 @@ use crate::report::verdict_tables::{Findings, listed, marking, steps};
 
 impl Report for ExplorationReport {
     const KIND: &'static str = "exploration";
+    const HAS_VERSION: bool = true;
 
     fn document(&self) -> Document<'_> {
         let findings = findings(self);

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::document::parts::{cut, notes_table};
-use crate::document::{Column, Document, Figure, Number, Paragraph, Piece, Report, Table, Topic};
+use crate::document::{Column, Document, Figure, NextCommand, Number, Paragraph, Piece, Report, Table, Topic};
 use crate::estimate::Measured;
 use crate::fit::{FittedRun, FittedStage, FittedStages};
 use crate::job_time::OwnRun;
@@ -118,7 +118,7 @@ impl Report for FitReport {
             answer: self.answer(),
             plan: self.plan.to_toml().unwrap_or_default(),
             next: ["tailspn tool fit LOG... --save-plan PLAN.toml", "tailspn estimate PLAN.toml"]
-                .map(str::to_owned)
+                .map(|command| NextCommand::new(command, ""))
                 .to_vec(),
             provenance: self.runs.iter().zip(1..).map(log).collect(),
             ..Document::default()

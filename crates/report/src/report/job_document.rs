@@ -3,7 +3,7 @@
 use crate::document::parts::{
     TimeFound, add_times, ends, partial, provenance_rows, rows_table, seconds_text, times_table, wall,
 };
-use crate::document::{Cell, Column, Document, Figure, Number, Paragraph, Report, Show, Table, Topic};
+use crate::document::{Cell, Column, Document, Figure, NextCommand, Number, Paragraph, Report, Show, Table, Topic};
 use crate::estimate::Measured;
 use crate::mapreduce::MEASURED;
 use crate::report::bar_rows::BarRow;
@@ -18,6 +18,7 @@ use crate::report::times::Times;
 
 impl Report for JobReport {
     const KIND: &'static str = "estimate";
+    const HAS_VERSION: bool = true;
 
     fn document(&self) -> Document<'_> {
         let simulated = self.job_time.as_ref().map(|time| TimeFound::distribution("/job_time", time));
@@ -37,7 +38,9 @@ impl Report for JobReport {
             answer: answer(self, best),
             headline: best.map(TimeFound::headline),
             plan: self.plan.clone(),
-            next: ["tailspn whatif PLAN.toml", "tailspn study PLAN.toml"].map(str::to_owned).to_vec(),
+            next: ["tailspn whatif PLAN.toml", "tailspn study PLAN.toml"]
+                .map(|command| NextCommand::new(command, ""))
+                .to_vec(),
             provenance: provenance(self),
             screen: Some(self.screen(best)),
             ..Document::default()

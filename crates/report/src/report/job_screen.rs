@@ -10,6 +10,8 @@ use crate::report::screens::{REFUSED, changes, first_of, misfit, part, shares, v
 
 /// Least change of the time by half or double an assumed value that is worth a word.
 const LEAST_EFFECT: f64 = 0.02;
+/// Share of the runs below the interval of a run.
+const EARLY: f64 = 0.05;
 
 impl JobReport {
     /// Returns the answer on one screen; `best` is the time by the best method.
@@ -32,7 +34,7 @@ impl JobReport {
                 let level = plain(100.0 * next.prediction_level);
                 format!("{misfit}The next run takes {median} ({level}%: {low} to {high}) {}.", self.conditions())
             }
-            (None, None) => best.map_or_else(String::new, |time| typical(time, &self.conditions())),
+            (None, None) => best.map_or_else(String::new, |time| typical(time, &self.conditions(), self.early())),
         };
         let spread = next_run.map(|next| format!("runs differ by {:.0}%", 100.0 * next.run_sigma));
         let attempts = (!self.attempts.is_empty()).then(|| {
@@ -69,6 +71,16 @@ impl JobReport {
             *line += ", from the first launch on";
         }
         found
+    }
+
+    /// Returns the time that 5% of the runs undercut \[s\].
+    fn early(&self) -> Option<f64> {
+        let exact = self.analytic.as_ref().map(|analytic| &analytic.curve[..]);
+        let simulated = self.job_time.as_ref().map(|times| &times.curve[..]);
+        let curve = [exact, simulated].into_iter().flatten().find(|curve| !curve.is_empty())?;
+        let pair = curve.windows(2).find(|pair| pair[1].probability >= EARLY)?;
+        let share = (EARLY - pair[0].probability) / (pair[1].probability - pair[0].probability);
+        Some(pair[0].time_s + share.clamp(0.0, 1.0) * (pair[1].time_s - pair[0].time_s))
     }
 
     fn conditions(&self) -> String {
@@ -123,8 +135,8 @@ impl JobReport {
     }
 }
 
-/// Returns the time of typical runs in words.
-fn typical(time: &TimeFound, conditions: &str) -> String {
+/// Returns the time of typical runs in words; `early_s` is the time that 5% of them undercut.
+fn typical(time: &TimeFound, conditions: &str, early_s: Option<f64>) -> String {
     let mean = time.mean.measured.value;
     let samples = time.mean.measured.samples;
     if time.sd.as_ref().is_some_and(|sd| sd.measured.value == 0.0) {
@@ -135,10 +147,11 @@ fn typical(time: &TimeFound, conditions: &str) -> String {
     }
     // a quantile beyond most samples would be the longest of a few
     let known = |p: f64| time.quantile(p).filter(|_| samples == 0 || samples as f64 * (1.0 - p) >= 0.999);
-    match known(0.5).zip(known(0.95)) {
-        Some((median, p95)) => {
-            let [median, p95] = [median, p95].map(|number| human_time(number.measured.value, 2));
-            format!("A run takes {median} (95% of the runs: less than {p95}) {conditions}.")
+    match known(0.5).zip(known(0.95)).zip(early_s) {
+        Some(((median, p95), early_s)) => {
+            let [median, p95] = [median, p95].map(|number| number.measured.value);
+            let [median, low, high] = [median, early_s, p95].map(|seconds| human_time(seconds, 2));
+            format!("A run takes {median} (90%: {low} to {high}) {conditions}.")
         }
         None => format!("On average, a run takes {} {conditions}.", human_time(mean, 2)),
     }

@@ -7,7 +7,10 @@ use crate::report::number::counted;
 /// Returns a configuration in words, such as `8 executors and an input of 3x`, and true if a verb with it is in the plural.
 pub(super) fn configuration(set: &Set) -> (String, bool) {
     let words = |(name, setting): &(String, Setting)| match setting {
-        Setting::Count(n) => counted(n.unsigned_abs(), name.trim_end_matches('s')),
+        Setting::Count(n) => match name.strip_prefix("gpus_per_") {
+            Some(machine) => format!("{} per {machine}", counted(n.unsigned_abs(), "GPU")),
+            None => counted(n.unsigned_abs(), &name.trim_end_matches('s').replace('_', " ")),
+        },
         setting if name == "split_size" => format!("splits of {setting}"),
         setting => format!("an input of {setting}"),
     };

@@ -103,6 +103,7 @@ mod point_labels;
 mod query;
 mod rare;
 mod read;
+mod refused;
 mod remaining;
 #[cfg(feature = "plots")]
 pub(crate) mod rows_plot;
@@ -206,6 +207,7 @@ pub use rare::{LevelRow, RareReport};
 #[cfg(feature = "schema")]
 pub use read::RESULT_SCHEMAS;
 pub use read::{AboutTyped, AnyReport, KINDS, PageResult, ReadError, page, read_json};
+pub use refused::RefusedReport;
 pub use remaining::{DoneByRow, RemainingBasis, RemainingReport, RemainingStageRow, remaining_report};
 #[cfg(feature = "schema")]
 pub use schema::{LINE_SCHEMAS, NamedSchema, PLAN_SCHEMAS};

@@ -41,6 +41,7 @@ fn worded(mut found: Cheapest) -> Cheapest {
 impl Report for Cheapest {
     const KIND: &'static str = "optimize";
     const HAS_ANSWER: bool = true;
+    const HAS_VERSION: bool = true;
 
     fn document(&self) -> Document<'_> {
         let measure = &self.question.measure;

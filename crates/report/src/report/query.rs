@@ -1,12 +1,13 @@
 //! Answers to CSL and CSRL queries, as a document.
 
 use crate::ask::net::{QueryReport, QueryRow};
-use crate::document::{Column, Document, Number, Report, Table};
-use crate::report::number::count;
+use crate::document::{Column, Document, NextCommand, Number, Report, Screen, Table};
+use crate::report::number::{count, counted};
 use crate::report::simulation_document::NetWords as _;
 
 impl Report for QueryReport {
     const KIND: &'static str = "query";
+    const HAS_VERSION: bool = true;
 
     fn document(&self) -> Document<'_> {
         let mut document = Document {
@@ -38,13 +39,31 @@ impl Report for QueryReport {
             }
             cells
         };
-        document.table(Table::new("Queries", "", columns).rows(self.queries.iter().enumerate().map(row)));
+        let table = Table::new("Queries", "", columns).rows(self.queries.iter().enumerate().map(row));
+        let remarks = document.remarks.clone();
+        document.screen = Some(screen(self, Table { title: String::new(), ..table.clone() }, remarks));
+        document.table(table);
         for (i, row) in self.queries.iter().enumerate() {
             if let Some(holds) = row.holds {
                 document.fact("query_holds", Number::count(format!("/queries/{i}/holds"), holds.into()));
             }
         }
         document
+    }
+}
+
+/// Returns the answers on one screen.
+fn screen(report: &QueryReport, table: Table, remarks: Vec<String>) -> Screen {
+    let states = counted(report.states as u128, "state");
+    Screen {
+        answer: format!("{} Exact, from {states}; equal parts are not folded.", answer(report)),
+        tables: vec![table],
+        unknown: remarks,
+        next: vec![
+            NextCommand::new("tailspn net solve FILE", "values in the long run, and verdicts on the net"),
+            NextCommand::new("tailspn net check FILE", "problems, and the engines that can run it"),
+        ],
+        ..Screen::default()
     }
 }
 

@@ -112,6 +112,7 @@ const ROUGH: f64 = 0.3;
 
 impl Report for RareReport {
     const KIND: &'static str = "rare";
+    const HAS_VERSION: bool = true;
 
     fn document(&self) -> Document<'_> {
         let probability = || Number::measured("/probability", &self.probability, "");

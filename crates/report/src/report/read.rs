@@ -22,6 +22,7 @@ use crate::report::job::JobReport;
 use crate::report::json::{FORMAT_VERSION, JsonError, pretty};
 use crate::report::long_tail::ProgressModelReport;
 use crate::report::rare::RareReport;
+use crate::report::refused::RefusedReport;
 use crate::report::remaining::RemainingReport;
 #[cfg(feature = "schema")]
 use crate::report::schema::{self, NamedSchema};
@@ -168,6 +169,8 @@ kinds! {
     EstimateTable(EstimateTable),
     /// Result of `estimate` for a table of runs.
     RunTable(RunTableEstimate),
+    /// Refusal of a question for advice, because the model does not reproduce its own runs.
+    Refused(RefusedReport),
     /// Result of `net simulate`.
     Simulation(SimulationReport),
     /// Result of `simulate --steady`.

@@ -4,7 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::net::{CdfPoint, line};
 use crate::document::parts::{MOST, add_times, ends, seconds_text};
-use crate::document::{Cell, Column, Document, Figure, Headline, Number, Paragraph, Piece, Report, Show, Table, Topic};
+use crate::document::{
+    Cell, Column, Document, Figure, Headline, Number, Paragraph, Piece, Report, Show, Table, Topic, Typed,
+};
 use crate::estimate::Measured;
 use crate::job_time::OwnRun;
 use crate::remaining::{Basis, Remaining, RemainingSettings, StageRemaining};
@@ -265,13 +267,13 @@ impl Report for RemainingReport {
 }
 
 impl RemainingReport {
-    /// Returns the JSON on one line.
+    /// Returns the JSON on one line, with commands about what was typed.
     ///
     /// # Errors
     ///
     /// [`JsonError`], which this report does not cause.
-    pub fn json_line(&self) -> Result<String, JsonError> {
-        json_line(self)
+    pub fn json_line(&self, typed: &Typed) -> Result<String, JsonError> {
+        json_line(self, typed)
     }
 
     /// Returns the running jobs in words.

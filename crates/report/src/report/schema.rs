@@ -69,6 +69,10 @@ pub(in crate::report) fn result<R: Report + JsonSchema>() -> Schema {
     let kind = json!({ "description": "Kind of the result.", "const": R::KIND });
     let mut properties = Map::from_iter([("format_version".to_owned(), version), ("kind".to_owned(), kind)]);
     let mut required = vec![Value::from("format_version"), Value::from("kind")];
+    if !R::HAS_VERSION {
+        properties.insert("version".to_owned(), json!({ "description": "Version of tailspn.", "type": "string" }));
+        required.push("version".into());
+    }
     if !R::HAS_ANSWER {
         let text = json!({ "description": "The answer in words; empty for a result that answers no question.", "type": "string" });
         let answer = json!({

@@ -12,6 +12,8 @@ const MOST_PARTS: usize = 8;
 const LEAST_SHARE: f64 = 0.01;
 /// Maximum number of assumptions and of stages that are missed.
 const MOST_LINES: usize = 3;
+/// Maximum length of all assumptions together: about five lines.
+const MOST_CHARACTERS: usize = 340;
 /// A misfit of at least this factor is shown as a factor.
 const FACTOR: f64 = 2.0;
 
@@ -156,8 +158,14 @@ pub(super) fn first_of(all: impl IntoIterator<Item = String>) -> Vec<String> {
     // the label of the block says so already
     let plain = |line: String| line.strip_prefix("assumptions: ").map_or(line.clone(), str::to_owned);
     let mut all: Vec<String> = all.into_iter().map(plain).collect();
-    let left = all.len().saturating_sub(MOST_LINES);
-    all.truncate(MOST_LINES);
+    let mut length = 0;
+    let fits = |line: &&String| {
+        length += line.chars().count();
+        length <= MOST_CHARACTERS
+    };
+    let shown = all.iter().take(MOST_LINES).take_while(fits).count().max(1);
+    let left = all.len().saturating_sub(shown);
+    all.truncate(shown);
     if left > 0 {
         all.push(format!("{left} more: --verbose"));
     }

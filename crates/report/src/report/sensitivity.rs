@@ -3,12 +3,16 @@
 use toml::Value;
 
 use crate::document::parts::{setting, with_base_folded};
-use crate::document::{Cell, Column, Document, Headline, Number, Piece, Report, Show, Table};
+use crate::document::{
+    Cell, Column, Document, Headline, NextCommand, Number, Piece, Report, Screen, Show, Table, human_time,
+};
 use crate::estimate::Measured;
+use crate::render::sentence;
 use crate::report::deadline::add_deadline;
 use crate::report::json::key_of;
 use crate::report::number::{count, counted, ends, value_text};
 use crate::report::own_run::with_own_run;
+use crate::report::screens::{misfit, verdict};
 use crate::sensitivity::{self, KnobEffect, Method, SensitivityReport};
 
 /// Settings that readers see; JSON and CSV have all.
@@ -16,6 +20,7 @@ const MOST: usize = 20;
 
 impl Report for SensitivityReport {
     const KIND: &'static str = "sensitivity";
+    const HAS_VERSION: bool = true;
 
     fn document(&self) -> Document<'_> {
         let words = words(self.method);
@@ -41,11 +46,37 @@ impl Report for SensitivityReport {
             Some(_) => "Ranked by the change of the probability for a 1% increase; negative means less likely.",
             None => words.ranked,
         };
-        document.table(knobs(self, ranked));
+        let knobs = knobs(self, ranked);
+        document.screen = Some(screen(self, vec![knobs.clone(), without(self)], &document.remarks));
+        document.table(knobs);
         document.table(without(self));
         document.table(moved(self));
         document.table(numbers_table(self));
         document
+    }
+}
+
+/// Returns the effects on one screen.
+fn screen(report: &SensitivityReport, tables: Vec<Table>, remarks: &[String]) -> Screen {
+    let not_proved = report.own_run.as_ref().and_then(misfit);
+    let value = report.value_s.as_ref().filter(|_| report.probability.is_none());
+    let time = value.map(|value| {
+        let of = if is_at_the_base(report) { "at the base" } else { "on average over the ranges" };
+        format!("The {} time is {} {of}.", report.measure, human_time(value.value, 3))
+    });
+    let answer = [not_proved, Some(sentence(&answer(report))), time].into_iter().flatten();
+    let is_mean = report.measure == "mean" || report.probability.is_some();
+    let measure = if is_mean { String::new() } else { format!(" --measure {}", report.measure) };
+    Screen {
+        answer: answer.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" "),
+        own_run: report.own_run.as_ref().map(|found| verdict(found, "model")),
+        tables,
+        unknown: remarks.to_vec(),
+        next: vec![NextCommand::new(
+            format!("tailspn study FILE --method {}{measure} --verbose", key_of(&report.method)),
+            "the time itself, the method and its settings",
+        )],
+        ..Screen::default()
     }
 }
 

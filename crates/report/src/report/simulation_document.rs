@@ -4,7 +4,7 @@ use crate::ask::net::NetSummary;
 use crate::document::parts::{
     TimeFound, add_times, ends, folding_rows, partial, provenance_rows, rows_table, seconds_text, times_table, wall,
 };
-use crate::document::{Block, Cell, Column, Document, Figure, Number, Piece, Report, Table, Topic};
+use crate::document::{Block, Cell, Column, Document, Figure, NextCommand, Number, Piece, Report, Table, Topic};
 use crate::report::bar_rows::BarRow;
 use crate::report::method::{AnswerMethod, UsedMethod};
 use crate::report::number::{counted, plain};
@@ -59,6 +59,7 @@ impl Report for SimulationReport {
             title: self.net.title(),
             question: format!("{question} The net has {}.", self.net.size()),
             headline: time.as_ref().map(TimeFound::headline),
+            next: next(),
             ..Document::default()
         };
         let within = self.cut_off_runs().map_or_else(String::new, |(most, _)| format!(" within {most}"));
@@ -222,6 +223,7 @@ impl SimulationReport {
 
 impl Report for SteadyReport {
     const KIND: &'static str = "steady";
+    const HAS_VERSION: bool = true;
 
     fn document(&self) -> Document<'_> {
         let mut document = Document {
@@ -232,6 +234,7 @@ impl Report for SteadyReport {
                 ["tailspn".to_owned(), self.version.to_string()],
                 ["method".to_owned(), self.method.used.name().to_owned()],
             ],
+            next: next(),
             ..Document::default()
         };
         if self.method.is_exact() {
@@ -264,6 +267,14 @@ impl Report for SteadyReport {
         }
         document
     }
+}
+
+/// Returns the commands for the next questions about a net.
+fn next() -> Vec<NextCommand> {
+    vec![
+        NextCommand::new("tailspn net check FILE", "problems, and the engines that can run it"),
+        NextCommand::new("tailspn serve FILE", "play the token game in the browser"),
+    ]
 }
 
 /// Returns remarks on runs that end in different parts of the state space.

@@ -17,6 +17,7 @@ const MOST_TOKENS: usize = 8;
 
 impl Report for SolveReport {
     const KIND: &'static str = "solution";
+    const HAS_VERSION: bool = true;
 
     fn document(&self) -> Document<'_> {
         let time = self.passage.as_ref().and_then(TimeFound::passage);

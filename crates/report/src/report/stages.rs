@@ -7,7 +7,9 @@ use crate::ask::net::{CdfPoint, line};
 use crate::cluster::Comparison;
 use crate::cluster::detect::DetectorPlan;
 use crate::document::parts::{add_times, ends, partial, provenance_rows, seconds_text};
-use crate::document::{Cell, Column, Document, Figure, Headline, Number, Paragraph, Report, Show, Table, Topic};
+use crate::document::{
+    Cell, Column, Document, Figure, Headline, NextCommand, Number, Paragraph, Report, Show, Table, Topic,
+};
 use crate::estimate::{Measured, student_quantile};
 use crate::job_time::{DeadlineSection, OwnRun, StagesEstimate, StagesExplained, explain_stages, few_late_runs};
 use crate::report::bar_rows::BarRow;
@@ -262,7 +264,9 @@ impl Report for StagesReport {
             remarks: partial(self.partial, replications).into_iter().chain(self.notes.iter().cloned()).collect(),
             headline: Some(self.headline()),
             plan: self.plan.clone(),
-            next: ["tailspn whatif PLAN.toml", "tailspn study PLAN.toml"].map(str::to_owned).to_vec(),
+            next: ["tailspn whatif PLAN.toml", "tailspn study PLAN.toml"]
+                .map(|command| NextCommand::new(command, ""))
+                .to_vec(),
             provenance: provenance_rows(&self.provenance),
             screen: Some(self.screen()),
             ..Document::default()

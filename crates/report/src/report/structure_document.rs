@@ -1,10 +1,11 @@
 //! The document of a net's structure: verdicts, matrices, invariants, bounds, siphons, traps.
 
-use crate::document::{Block, Cell, Column, Document, Number, Piece, Report, Show, Table};
+use crate::document::{Block, Cell, Column, Document, NextCommand, Number, Piece, Report, Screen, Show, Table};
+use crate::render::sentence;
 use crate::report::json::key_of;
 use crate::report::number::counted;
 use crate::report::structure::{
-    BoundRow, DeadlockRow, Entry, FlowRow, FlowRows, SetRows, StructureReport, ThroughputRow, Verdict, Weight,
+    BoundRow, DeadlockRow, Entry, FlowRow, FlowRows, Sections, SetRows, StructureReport, ThroughputRow, Verdict, Weight,
 };
 use crate::structure::BoundSource;
 
@@ -28,6 +29,7 @@ impl Report for StructureReport {
             question: format!("Consequences of the arcs and the initial marking. The net has {}.", size.join(" and ")),
             answer: answer(self).into(),
             remarks: remarks(self),
+            screen: screen(self),
             ..Document::default()
         };
         if self.sections.class {
@@ -62,6 +64,29 @@ impl Report for StructureReport {
         document.table(entries(self));
         document
     }
+}
+
+/// Returns the properties on one screen; none if only some parts were requested.
+fn screen(report: &StructureReport) -> Option<Screen> {
+    let is_all = report.sections == Sections::default() && report.deadlock.is_some();
+    let (siphons, traps) = report.siphons.as_ref().zip(report.traps.as_ref()).filter(|_| is_all)?;
+    let class = report.classes.iter().find(|class| class.holds == Some(true));
+    let class = class.map_or_else(String::new, |class| format!(" The net is of the class `{}`.", class.name));
+    let sets = format!(
+        " It has {} and {}.",
+        counted(siphons.sets.len() as u64, "minimal siphon"),
+        counted(traps.sets.len() as u64, "minimal trap")
+    );
+    Some(Screen {
+        answer: format!("{}{class}{sets}", sentence(&answer(report))),
+        tables: vec![verdicts("Properties", &report.properties), bounds(report)],
+        unknown: remarks(report),
+        next: vec![
+            NextCommand::new("tailspn net structure FILE --verbose", "class, matrices, invariants, siphons and traps"),
+            NextCommand::new("tailspn net solve FILE", "every state, and values in the long run"),
+        ],
+        ..Screen::default()
+    })
 }
 
 fn answer(report: &StructureReport) -> Vec<Piece> {

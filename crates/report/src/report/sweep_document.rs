@@ -14,6 +14,7 @@ const MOST: usize = 200;
 
 impl Report for SweepReport {
     const KIND: &'static str = "sweep";
+    const HAS_VERSION: bool = true;
 
     fn document(&self) -> Document<'_> {
         let axes: Vec<&str> = self.axes.iter().map(|axis| axis.name.as_str()).collect();

@@ -20,6 +20,7 @@ pub(super) struct Words {
 
 impl Report for WhatIfReport {
     const KIND: &'static str = "whatif";
+    const HAS_VERSION: bool = true;
 
     fn document(&self) -> Document<'_> {
         let jobs = [counted(self.maps, "map task"), counted(self.reduces, "reduce task")].join(" and ");

@@ -97,6 +97,7 @@ fn to_try(study: &WhatIf, advice: &Advice) -> Option<String> {
 
 impl Report for LogWhatIfReport {
     const KIND: &'static str = "whatif_log";
+    const HAS_VERSION: bool = true;
 
     fn document(&self) -> Document<'_> {
         let found = &self.comparison;

@@ -125,6 +125,7 @@ impl WhyList {
 
 impl Report for WhyList {
     const KIND: &'static str = "why_list";
+    const HAS_VERSION: bool = true;
 
     fn document(&self) -> Document<'_> {
         let table = |title: &str| -> Table {

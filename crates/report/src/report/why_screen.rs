@@ -108,7 +108,7 @@ impl DiagnosisReport {
         let is_worth = |saved_s: f64| saved_s.abs() >= WORTH * logged_s;
         let mut all: Vec<(f64, ScreenChange)> = Vec::new();
         for cost in self.warm_up.iter().filter(|cost| is_worth(cost.start_s)) {
-            let what = "executors that are ready when the job starts".to_owned();
+            let what = "executors ready when the job starts".to_owned();
             all.push((cost.start_s, change(what, logged_s, [cost.start_s; 2], false)));
         }
         for advice in &self.advice {
@@ -121,7 +121,7 @@ impl DiagnosisReport {
                 .filter(|other| worth.is_some() && (is_worth(other.job_s) || is_worth(other.at_best_s)));
             all.extend(others.map(|other| {
                 let OtherRemedy { text, job_s, at_best_s, .. } = other;
-                let what = format!("instead: {text}");
+                let what = format!("instead: {}", text.split_once(", without").map_or(text.as_str(), |(what, _)| what));
                 (*job_s, change(what, logged_s, [*job_s, *at_best_s], false))
             }));
         }
@@ -218,8 +218,8 @@ fn remedy(advice: &Advice) -> String {
     let nodes =
         if advice.nodes.len() <= 2 { advice.nodes.join(" and ") } else { format!("{} nodes", advice.nodes.len()) };
     let what = match advice.cause {
-        Cause::WarmUp => "warm executors: first tasks as fast as later ones".to_owned(),
-        Cause::SlowNode => format!("{nodes} repaired: as fast as other nodes"),
+        Cause::WarmUp => "warm executors".to_owned(),
+        Cause::SlowNode => format!("{nodes} repaired"),
         Cause::DataSkew => "input in equal parts".to_owned(),
         Cause::ShuffleSkew => "keys in equal parts".to_owned(),
         Cause::Spill => "memory for all data of a task, without spilling".to_owned(),

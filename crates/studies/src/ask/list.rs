@@ -222,7 +222,13 @@ impl EstimateList {
     /// Returns the first number of machines that is about as fast as the fastest.
     fn enough(&self, rows: &[EstimatedRow]) -> Option<usize> {
         let machines = |option: &PlanOption| {
-            matches!(option, PlanOption::Workers(..) | PlanOption::Executors(_) | PlanOption::Cores(_))
+            !matches!(
+                option,
+                PlanOption::InputSize(_)
+                    | PlanOption::SplitSize(_)
+                    | PlanOption::Reduces(_)
+                    | PlanOption::Partitions(_)
+            )
         };
         let [list] = &self.lists[..] else { return None };
         let times = || rows.iter().map(|row| row.time_s.value.0);
@@ -255,6 +261,11 @@ fn setting(option: &PlanOption) -> Option<(String, Setting)> {
         | PlanOption::Workers(_, count)
         | PlanOption::Executors(count)
         | PlanOption::Cores(count)
+        | PlanOption::MapSlots(count)
+        | PlanOption::ReduceSlots(count)
+        | PlanOption::Gpus(count)
+        | PlanOption::GpusOfExecutor(count)
+        | PlanOption::Hosts(count)
         | PlanOption::Partitions(count) => Setting::Count(i64::try_from(*count).unwrap_or(i64::MAX)),
         _ => return None,
     };

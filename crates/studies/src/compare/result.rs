@@ -1,5 +1,7 @@
 //! The result of a comparison.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::Measured;
@@ -151,6 +153,18 @@ pub enum Gap {
     Between,
     /// After the last task: the driver, the commit of the output.
     AfterLast,
+}
+
+impl ComparisonReport {
+    /// Returns true if both sides have stages, but none with the same name: they seem to be runs of two programs.
+    pub fn is_of_two_programs(&self) -> bool {
+        let names = |side: fn(&StageDifference) -> Option<&StageSide>| -> BTreeSet<&str> {
+            let named = self.stages.iter().filter_map(side).filter(|stage| !stage.name.is_empty());
+            named.map(|stage| stage.name.as_str()).collect()
+        };
+        let [a, b] = [names(|stage| stage.a.as_ref()), names(|stage| stage.b.as_ref())];
+        !a.is_empty() && !b.is_empty() && a.is_disjoint(&b)
+    }
 }
 
 /// Times without a running stage on both sides.

@@ -5,6 +5,9 @@ use crate::job_time::changes::{Changing, LARGE, MOST, Trial, mean_time_s};
 use crate::mapreduce::params::Node;
 use crate::mapreduce::{LawTables, PhaseLaw, Plan, job_with};
 
+/// Least split that is tried \[MB\].
+const LEAST_SPLIT_MB: f64 = 1.0;
+
 impl Changing for Plan {
     fn job(&self, tables: &LawTables) -> Option<Job> {
         job_with(self, tables).ok()
@@ -82,7 +85,9 @@ fn trials(plan: &Plan) -> Vec<Trial<Plan>> {
         let what = format!("{reduces} reduces, not {}", plan.reduces());
         add("reduces", what, format!("--reduces {reduces}"), None, one(&|plan| plan.job.reduces = reduces));
     }
-    for split_mb in [0.5 * plan.job.split_mb, 2.0 * plan.job.split_mb].map(three_digits) {
+    // smaller splits are no setting that anyone would choose
+    let splits = [0.5, 2.0].map(|factor| three_digits(factor * plan.job.split_mb));
+    for split_mb in splits.into_iter().filter(|split_mb| *split_mb >= LEAST_SPLIT_MB) {
         let changed = one(&|plan| plan.job.split_mb = split_mb);
         if changed.problems().is_empty() && changed.tasks() <= LARGE {
             let what = format!("splits of {split_mb} MB, not {} MB", three_digits(plan.job.split_mb));

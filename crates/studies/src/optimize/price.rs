@@ -20,6 +20,8 @@ pub struct Price {
     pub currency: String,
     /// The unit.
     pub unit: PriceUnit,
+    /// The price as it was written, for messages.
+    text: String,
 }
 
 /// The unit of a price.
@@ -67,10 +69,10 @@ pub enum PriceError {
         text: String,
     },
     /// A price in a unit that the job does not count; use one of the job's units.
-    #[error("a price per {} does not apply to {job}, which has prices for {counts}", .unit.key())]
+    #[error("the price `{text}` does not apply to {job}, which has prices for {counts}")]
     Unit {
-        /// The unit of the price.
-        unit: PriceUnit,
+        /// The price as it was written.
+        text: String,
         /// The kind of job.
         job: &'static str,
         /// The machines that such a job counts, with the units of prices.
@@ -93,7 +95,7 @@ pub enum PriceError {
 impl Price {
     /// Returns a price of 1 per unit without a currency, so that the cost is the number of units.
     pub fn one(unit: PriceUnit) -> Self {
-        Self { amount: 1.0, currency: String::new(), unit }
+        Self { amount: 1.0, currency: String::new(), unit, text: format!("1/{}", unit.key()) }
     }
 
     /// Checks that a job has the machines of the price.
@@ -108,7 +110,7 @@ impl Price {
             JobPlan::MapReduce(_) => ("a MapReduce job", "workers (/node-hour)"),
             JobPlan::Tasks(_) => return Err(PriceError::Tasks),
         };
-        if units.contains(&self.unit) { Ok(()) } else { Err(PriceError::Unit { unit: self.unit, job, counts }) }
+        if units.contains(&self.unit) { Ok(()) } else { Err(PriceError::Unit { text: self.text.clone(), job, counts }) }
     }
 
     /// Returns the cost of each second of a job on all of its machines.
@@ -158,7 +160,8 @@ impl FromStr for Price {
             _ => return Err(wrong()),
         };
         let amount: f64 = amount[start..end].parse().map_err(|_| wrong())?;
-        if amount > 0.0 && amount.is_finite() { Ok(Self { amount, currency, unit }) } else { Err(wrong()) }
+        let text = text.to_owned();
+        if amount > 0.0 && amount.is_finite() { Ok(Self { amount, currency, unit, text }) } else { Err(wrong()) }
     }
 }
 
