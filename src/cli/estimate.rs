@@ -15,6 +15,7 @@ use crate::cli::exit::Exit;
 use crate::cli::files::write_file;
 use crate::cli::fitted::{Read, first_log, read_inputs};
 use crate::cli::frame::{self, Ask, Asked, Form, no_file, typed};
+use crate::cli::input::Input;
 use crate::cli::left::{TimeLeft, evidence, is_running};
 use crate::cli::notes::Failure;
 use crate::cli::output::Terminal;
@@ -159,7 +160,12 @@ impl Ask for EstimateArgs {
         if self.inputs.is_empty() && !self.demo {
             return Err(no_file("estimate"));
         }
-        if let Some(input) = self.inputs.iter().find(|input| input.kind() == Some(FileKind::Runs)) {
+        // a named column makes a table of a file whose header does not
+        let is_table = |input: &&Input| match input.kind() {
+            Some(kind) => kind == FileKind::Runs,
+            None => self.table.names_columns() && !input.is_dir(),
+        };
+        if let Some(input) = self.inputs.iter().find(is_table) {
             return self.runs(input);
         }
         let only_tables = self.table.given().map(|option| (option, "a table of runs"));

@@ -8,6 +8,7 @@ use tailspn::explain::Explain as _;
 use tailspn::plan::{InputSize, PlanOption};
 use tailspn::report::Answer;
 use tailspn::subject::FileKind;
+use tailspn::tables::names_of;
 use tailspn::tables::tasks::{Cluster, is_task_table};
 use tailspn::trace::compression::{Plain, first_bytes, plain};
 
@@ -39,6 +40,8 @@ impl EstimateArgs {
         let mut question = question.map_err(|error| of_file(input, &error))?;
         question.only.clone_from(&self.table.only);
         (question.price, question.probability) = (self.price.clone(), self.wanted());
+        question.level = self.run.level.unwrap_or(question.level);
+        question.is_trusted = self.trust.trust_misfit;
         for option in self.options() {
             question.set(vec![option])?;
         }
@@ -159,7 +162,11 @@ fn tables_in(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     all.sort();
     if all.is_empty() {
         let help = "a table of tasks has a column `stage`; see docs/tables.md";
-        return Err(Failure::helped(Exit::Usage, format!("`{}` has no table of tasks", path.display()), help));
+        return Err(Failure::helped(
+            Exit::Usage,
+            format!("`{}` does not contain a table of tasks", path.display()),
+            help,
+        ));
     }
     Ok(all)
 }
@@ -168,10 +175,7 @@ fn tables_in(path: &Path) -> Result<Vec<PathBuf>, Failure> {
 fn tasks_begin(path: &Path) -> bool {
     const HEAD: u64 = 64 * 1024;
     let Ok(head) = first_bytes(path, HEAD) else { return false };
-    let header = String::from_utf8_lossy(&head);
-    let names: Vec<String> =
-        header.lines().next().unwrap_or_default().split(['\t', ',', ';']).map(str::to_owned).collect();
-    is_task_table(&names)
+    is_task_table(&names_of(&head))
 }
 
 /// Returns the cluster in a saved file.

@@ -130,7 +130,7 @@ fn every_kind_has_every_form() {
     std::fs::write(at("sweep.toml"), format!("[sweep]\nreplications = 20\n{axis}")).unwrap();
     let (net, log) = ("models/textbook/mm1k.xml", "tests/data/trace/sort-32mb.spark.gz");
     data(&["tool", "fit", log, "--save-plan", &at("stages.toml")]);
-    let results: [&[&str]; 30] = [
+    let results: [&[&str]; 31] = [
         &["net", "check", net],
         &["tool", "devices"],
         &["net", "simulate", net, "--horizon=5", "--reps=50", "--tokens", "--method=simulate"],

@@ -237,7 +237,7 @@ fn a_result_of_each_kind_fits_until_it_is_damaged() {
     let cut = crate::remaining::Log::read(std::path::Path::new(larger)).cut(0.6).text;
     std::fs::write(at("app.inprogress"), cut).unwrap();
     std::fs::write(at("reports.tsv"), crate::cli_watch::reports(30)).unwrap();
-    let commands: [&[&str]; 28] = [
+    let commands: [&[&str]; 29] = [
         &["estimate", "models/mapreduce/all-at-once.toml", "--reps=100"],
         &["estimate", &at("stages.toml"), "--reps=50"],
         &["estimate", &at("stages.toml"), "--executors=1,2", "--deadline=1h", "--price=1USD/core-hour"],

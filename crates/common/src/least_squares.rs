@@ -72,7 +72,11 @@ impl Normal {
 pub fn not_negative(rows: &[(Vec<f64>, f64)]) -> Option<Vec<f64>> {
     let size = rows.first()?.0.len();
     let mut best: Option<(f64, Vec<f64>)> = None;
-    for kept in 1_u32..1 << size {
+    let mut sets: Vec<u32> = (1..1 << size).collect();
+    // of equal fits, the one with the fewest terms
+    sets.sort_by_key(|kept: &u32| kept.count_ones());
+    let rounding = 1e-18 * rows.iter().map(|(_, value)| value * value).sum::<f64>();
+    for kept in sets {
         let columns: Vec<usize> = (0..size).filter(|column| kept & (1 << column) != 0).collect();
         let mut sums = Normal::new(columns.len());
         for (row, value) in rows {
@@ -87,8 +91,7 @@ pub fn not_negative(rows: &[(Vec<f64>, f64)]) -> Option<Vec<f64>> {
             (sum - value) * (sum - value)
         };
         let misses: f64 = rows.iter().map(miss).sum();
-        // of equal fits, the one with fewer terms
-        if best.as_ref().is_none_or(|(least, _)| misses < least * (1.0 - 1e-9)) {
+        if best.as_ref().is_none_or(|(least, _)| misses < least * (1.0 - 1e-9) - rounding) {
             best = Some((misses, all));
         }
     }
@@ -167,6 +170,12 @@ mod tests {
         let found = not_negative(&rows).unwrap();
         assert!((found[0] - 5.0).abs() < 1e-9 && (found[1] - 2.0).abs() < 1e-9, "{found:?}");
         assert_eq!(not_negative(&[]), None);
+        // two points fit several pairs of terms exactly: the first pair is taken, whatever the rounding
+        for (a, b) in [(400.0, 230.0), (397.0, 229.0)] {
+            let row = |m: f64, time: f64| (vec![1.0 / time, 1.0 / (m * time), m.ln() / time], 1.0);
+            let found = not_negative(&[row(2.0, a), row(4.0, b)]).unwrap();
+            assert!(found[1] > 0.0 && found[2] == 0.0, "{found:?}");
+        }
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub enum Basis {
 pub(crate) struct Guess {
     /// The logarithm of the median \[ln s\].
     pub(crate) log: f64,
-    /// What the error is proportional to.
+    /// The unit of the error.
     pub(crate) unit: f64,
     /// True between measured values, false beyond them.
     pub(crate) is_inside: bool,

@@ -3,7 +3,8 @@
 use tailspn_common::order::quantile;
 
 use crate::curve::{Basis, Guess};
-use crate::runs::{Group, RunTable};
+use crate::known::Known;
+use crate::runs::{At, RunTable};
 
 /// Maximum number of settings that are left out; of a larger table, some at equal distances.
 const MOST: usize = 2000;
@@ -118,13 +119,13 @@ impl LeftOutRuns {
         for (setting, (i, (at, runs))) in cells.iter().enumerate().step_by(step) {
             let group = &table.groups[*i];
             let (size, machines) = (group.sizes[at.0], group.machines[at.1]);
-            let Some(guess) = group.without(**at).guess(size, machines) else { continue };
+            let Some(guess) = Known::without(group, **at).guess(size, machines) else { continue };
             let ratios = if guess.is_inside { &mut between } else { &mut beyond };
             ratios.add(runs, guess, noise[1], setting);
             guessed.push((setting, guess));
         }
-        for (i, group) in table.groups.iter().enumerate() {
-            group.followed(step, |guess, runs| beyond.add(runs, guess, noise[1], cells.len() + i));
+        for (setting, guess, runs) in followed(&cells, table) {
+            beyond.add(runs, guess, noise[1], setting);
         }
         between.sort();
         beyond.sort();
@@ -176,19 +177,24 @@ fn noise(table: &RunTable) -> [f64; 2] {
     [half, found.min(half)]
 }
 
-impl Group {
-    /// Predicts the larger numbers of machines from the smaller ones, for each size, and passes on the predictions and the runs.
-    fn followed(&self, step: usize, mut found: impl FnMut(Guess, &[f64])) {
-        for last in (START..self.machines.len()).step_by(step) {
-            let known = self.below(last);
-            let ahead = self.cells.iter().filter(|((_, count), _)| *count >= last);
-            for ((size, count), runs) in ahead {
-                if let Some(guess) =
-                    known.guess(self.sizes[*size], self.machines[*count]).filter(|guess| !guess.is_inside)
-                {
-                    found(guess, runs);
-                }
-            }
-        }
-    }
+/// A setting: its group, its position, its runs.
+type Setting<'t> = (usize, (&'t At, &'t Vec<f64>));
+
+/// Predicts larger numbers of machines from the smaller ones alone. Returns the position of the setting, the prediction and the runs, for at most [`MOST`]
+/// pairs of a setting and a largest known number.
+fn followed<'t>(cells: &[Setting<'t>], table: &'t RunTable) -> Vec<(usize, Guess, &'t Vec<f64>)> {
+    let pairs = || {
+        let of_cell = |(setting, (group, (at, runs))): (usize, &Setting<'t>)| {
+            let (group, at, runs) = (*group, **at, *runs);
+            (START..=at.1).map(move |last| (setting, group, at, runs, last))
+        };
+        cells.iter().enumerate().flat_map(of_cell)
+    };
+    let step = pairs().count().div_ceil(MOST).max(1);
+    let guess = |(setting, group, at, runs, last): (usize, usize, At, &'t Vec<f64>, usize)| {
+        let group = &table.groups[group];
+        let guess = Known::below(group, last).guess(group.sizes[at.0], group.machines[at.1])?;
+        (!guess.is_inside).then_some((setting, guess, runs))
+    };
+    pairs().step_by(step).filter_map(guess).collect()
 }

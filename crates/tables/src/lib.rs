@@ -13,6 +13,7 @@
 //! | runs by setting: kind, size, number of machines | `runs` |
 //! | time over the number of machines | `curve` |
 //! | time over the size of the input | `sizes` |
+//! | the time at a setting from other settings | `known` |
 //! | the time of the next run at a setting, with its interval | `predict` |
 //! | the error of the prediction of each setting from the others | `left_out` |
 //! | tables of the tasks of runs | [`tasks`] |
@@ -24,6 +25,7 @@
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "exact values are compared on purpose"))]
 
 mod curve;
+mod known;
 mod left_out;
 mod predict;
 mod roles;
@@ -37,4 +39,4 @@ pub use left_out::{LeftOut, LeftOutRuns};
 pub use predict::{NoPrediction, Prediction, RunModel, Target};
 pub use roles::{Chosen, Roles, RolesError, is_table};
 pub use runs::{Group, RunTable};
-pub use table::{Table, TableError};
+pub use table::{Table, TableError, names_of};

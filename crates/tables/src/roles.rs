@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use tailspn_common::explain::{ErrorKind, Explain};
 
-use crate::table::{Cells, Table, separator};
+use crate::table::{Cells, Table, cells_of, number};
 
-/// Columns that the user names, in place of those that their names tell.
+/// Columns that the user names. The names of other columns show their meaning.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chosen {
     /// The column of times.
@@ -82,7 +82,7 @@ pub enum RolesError {
         line: u64,
         /// The cell.
         found: String,
-        /// What is allowed.
+        /// The allowed values.
         wanted: &'static str,
     },
     /// Neither a number of machines nor a size.
@@ -152,25 +152,37 @@ fn is_time(name: &str) -> bool {
 /// Returns the seconds of the unit in a name; without one, times are in seconds.
 fn unit_s(name: &str) -> f64 {
     let unit = |word: &String| match word.as_str() {
+        "ns" | "nanos" | "nanoseconds" => Some(1e-9),
         "us" | "micros" | "microseconds" => Some(1e-6),
-        "ms" | "millis" | "milliseconds" => Some(1e-3),
+        "ms" | "msec" | "millis" | "milliseconds" => Some(1e-3),
+        "s" | "sec" | "secs" | "seconds" | "raw" => Some(1.0),
         "min" | "mins" | "minutes" => Some(60.0),
-        "h" | "hours" => Some(3600.0),
+        "h" | "hr" | "hrs" | "hours" => Some(3600.0),
         _ => None,
     };
     words(name).iter().rev().find_map(unit).unwrap_or(1.0)
 }
 
-/// Returns true for the name of a number of machines.
-fn is_machines(name: &str) -> bool {
+/// Words in names of resources, kinds and results, which are neither numbers of machines nor sizes of the input.
+const OTHER: [&str; 21] = [
+    "memory", "mem", "ram", "rss", "heap", "disk", "cores", "core", "cpu", "cpus", "type", "kind", "name", "list",
+    "id", "spill", "spilled", "shuffle", "output", "page", "format",
+];
+
+/// Returns the rank of a name as a number of machines, the best first; none for other columns.
+fn machines_rank(name: &str) -> Option<usize> {
     const ALONE: [&str; 7] = ["machines", "nodes", "workers", "executors", "instances", "hosts", "scaleout"];
     const COUNTED: [&str; 8] = ["machine", "node", "worker", "executor", "instance", "host", "cluster", "scale"];
     const COUNT: [&str; 7] = ["count", "num", "number", "n", "no", "size", "out"];
     let words = words(name);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    match &words[..] {
-        [one] => ALONE.contains(&one.as_str()),
-        _ => (has(&ALONE) || has(&COUNTED)) && has(&COUNT),
+    let ends = || words.iter().any(|word| word.strip_prefix('n').is_some_and(|word| ALONE.contains(&word)));
+    if has(&OTHER) {
+        None
+    } else if has(&ALONE) || ends() {
+        Some(usize::from(words.len() > 1))
+    } else {
+        (has(&COUNTED) && has(&COUNT)).then_some(2)
     }
 }
 
@@ -178,14 +190,16 @@ fn is_machines(name: &str) -> bool {
 fn size_rank(name: &str) -> Option<usize> {
     let words = words(name);
     let has = |list: &[&str]| words.iter().any(|word| list.contains(&word.as_str()));
-    let is_size = has(&["size", "input", "data", "dataset", "volume", "bytes", "scale"]);
-    let has_unit = unit_mb(name).is_some();
-    match (is_size, has_unit) {
-        _ if has(&["memory", "mem", "cluster", "page", "heap", "type", "format", "name"]) => None,
-        (true, true) => Some(0),
-        (false, true) => Some(1),
-        (true, false) => Some(2),
-        (false, false) => None,
+    let is_input = has(&["input", "data", "dataset"]);
+    let is_size = is_input || has(&["size", "volume", "bytes", "scale"]);
+    match (is_input, is_size, unit_mb(name).is_some()) {
+        _ if has(&OTHER) || has(&["cluster"]) => None,
+        (true, _, true) => Some(0),
+        (false, true, true) => Some(1),
+        (true, _, false) => Some(2),
+        (false, false, true) => Some(3),
+        (false, true, false) => Some(4),
+        (false, false, false) => None,
     }
 }
 
@@ -205,18 +219,13 @@ fn unit_mb(name: &str) -> Option<f64> {
 /// Returns true if a text begins like a table of runs: with a header that has a column of times, and a row of as many cells with a number in that
 /// column.
 pub fn is_table(head: &[u8]) -> bool {
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
-    let mut lines = head.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
-    let (Some(header), Some(row)) = (lines.next(), lines.next()) else { return false };
-    let Some(separator) = separator(header) else { return false };
-    let (Ok(header), Ok(row)) = (std::str::from_utf8(header), std::str::from_utf8(row)) else { return false };
-    let cells =
-        |line: &str| line.split(char::from(separator)).map(|cell| cell.trim().trim_matches('"').to_owned()).collect();
-    let (names, cells): (Vec<String>, Vec<String>) = (cells(header), cells(row));
-    let is_name = |name: &String| !name.is_empty() && name.parse::<f64>().is_err();
+    let mut lines = head.split(|&byte| byte == b'\n').map(cells_of);
+    let (Some(Some(names)), Some(Some(cells))) = (lines.next(), lines.next()) else { return false };
+    let is_name = |name: &String| !name.is_empty() && number(name).is_none();
+    let is_number = |cell: &str| number(cell).or_else(|| number(&cell.replacen(',', ".", 1))).is_some();
     names.len() == cells.len()
         && names.iter().all(is_name)
-        && names.iter().zip(&cells).any(|(name, cell)| is_time(name) && cell.parse::<f64>().is_ok())
+        && names.iter().zip(&cells).any(|(name, cell)| is_time(name) && is_number(cell))
 }
 
 impl Table {
@@ -247,7 +256,7 @@ impl Table {
                     .map(|(_, column)| column))
             }
         };
-        let machines = by_name(&chosen.machines, &[time], &|name| is_machines(name).then_some(0))?;
+        let machines = by_name(&chosen.machines, &[time], &machines_rank)?;
         let taken: Vec<usize> = [Some(time), machines].into_iter().flatten().collect();
         let size = by_name(&chosen.size, &taken, &size_rank)?;
         if machines.is_none() && size.is_none() {
@@ -323,13 +332,16 @@ impl Table {
         let (words, numbers): (Vec<usize>, Vec<usize>) =
             others.partition(|&column| matches!(self.columns[column], Cells::Words(_)));
         for column in words.into_iter().chain(numbers) {
-            // a name never follows from an amount, even if no two names have the same
-            let size = size.filter(|_| matches!(self.columns[column], Cells::Numbers(_)));
+            // names do not follow from sizes, even if no two kinds have a size in common; a kind of which there is one can be chosen
+            let is_words = matches!(self.columns[column], Cells::Words(_));
+            let size = size.filter(|_| !is_words);
             let known: Vec<usize> = [machines, size].into_iter().flatten().chain(kinds.iter().copied()).collect();
+            let is_only =
+                is_words && (1..self.rows()).all(|row| self.columns[column].text(row) == self.columns[column].text(0));
             let follows =
                 || self.follows(column, &known) && size.is_none_or(|size| self.rises_or_falls(column, size, &kinds));
             let is_result = || is_time(&self.names[column]) || self.differs_everywhere(column);
-            if ignored.contains(&column) || is_result() || follows() {
+            if ignored.contains(&column) || !is_only && (is_result() || follows()) {
                 unused.push(column);
             } else {
                 kinds.push(column);
@@ -345,7 +357,7 @@ impl Table {
         let mut all: Vec<String> = (0..self.rows()).map(|row| cells.text(row)).collect();
         all.sort_unstable();
         all.dedup();
-        self.rows() > 2 && 10 * all.len() > 8 * self.rows()
+        self.rows() > 9 && 10 * all.len() > 8 * self.rows()
     }
 
     /// Returns true if the numbers of a column only rise or only fall with the size of the input, for runs of the same kind. Otherwise the size is not
@@ -391,17 +403,18 @@ mod tests {
             ["gross_runtime", "wall_s", "Time", "start_time", "cpu_time", "size"].map(time_rank),
             [Some(0), Some(1), Some(2), None, None, None]
         );
-        for machines in ["instance_count", "nodes", "num_workers", "executors", "scale_out", "cluster_size", "scaleOut"]
+        for machines in
+            ["instance_count", "nodes", "num_workers", "scale_out", "cluster_size", "scaleOut", "NNodes", "AllocNodes"]
         {
-            assert!(is_machines(machines), "{machines}");
+            assert!(machines_rank(machines).is_some(), "{machines}");
         }
-        for other in ["machine_type", "node", "slots", "size", "instance"] {
-            assert!(!is_machines(other), "{other}");
+        assert!(machines_rank("executors") < machines_rank("worker_nodes"));
+        for other in ["machine_type", "node", "slots", "size", "instance", "executor_memory_size", "NodeList"] {
+            assert!(machines_rank(other).is_none(), "{other}");
         }
-        assert_eq!(
-            ["data_size_MB", "size_gb", "input", "gb", "memory", "memory_mb"].map(size_rank),
-            [Some(0), Some(0), Some(2), Some(1), None, None]
-        );
+        let ranks = ["data_size_MB", "size_gb", "input", "gb", "scale", "memory", "ram_gb"].map(size_rank);
+        assert_eq!(ranks, [Some(0), Some(1), Some(2), Some(3), Some(4), None, None]);
+        assert_eq!((unit_s("min_runtime_s"), unit_s("time (min)"), unit_s("duration_ns")), (1.0, 60.0, 1e-9));
         assert_eq!((unit_s("duration_ms"), unit_s("runtime")), (1e-3, 1.0));
         assert_eq!((unit_mb("size_gb"), unit_mb("input")), (Some(1024.0), None));
     }
@@ -412,8 +425,13 @@ mod tests {
 
     #[test]
     fn columns_that_follow_from_others_are_not_used() {
-        let text = "instance_count,machine_type,slots,data_size_MB,lines,share,run,gross_runtime\n\
-            2,a,16,10,5,0.1,r1,40\n2,a,16,10,5,0.1,r2,42\n4,a,32,20,10,0.1,r3,50\n4,b,16,20,10,0.1,r4,60\n4,b,16,20,10,0.9,r5,90\n";
+        let row = |i: usize| {
+            let (nodes, kind, share) = (2 + 2 * (i / 4 % 2), ["a", "b"][i % 2], ["0.1", "0.9"][i / 2 % 2]);
+            let slots = nodes * if kind == "a" { 8 } else { 4 };
+            format!("{nodes},{kind},{slots},{},{nodes},{share},r{i},{}\n", 5 * nodes, 40 + i)
+        };
+        let header = "instance_count,machine_type,slots,data_size_MB,lines,share,run,gross_runtime\n".to_owned();
+        let text = &(header + &(0..16).map(row).collect::<String>());
         let found = roles(text).unwrap();
         assert_eq!((found.time, found.machines, found.size, found.size_mb), (7, Some(0), Some(3), Some(1.0)));
         assert_eq!((found.kinds, found.unused), (vec![1, 5], vec![2, 4, 6]));
@@ -426,6 +444,11 @@ mod tests {
             "nodes,size_mb,features,rows,runtime\n2,10,5,10,1\n2,20,5,20,2\n2,21,10,10,3\n2,30,5,30,4\n2,10,5,10,1\n";
         let found = roles(text).unwrap();
         assert_eq!((found.kinds, found.unused), (vec![2], vec![3]));
+        // one type of machine can be chosen; an id of a run is not used
+        let text = "type,nodes,job,elapsed\n".to_owned()
+            + &(0..12).map(|i| format!("m4,{},{i},00:0{}:10\n", 1 + i % 3, i % 10)).collect::<String>();
+        let found = roles(&text).unwrap();
+        assert_eq!((found.kinds, found.unused), (vec![0], vec![2]));
         // programs whose sizes happen to differ
         let text = "nodes,size_mb,program,tasks,runtime\n1,10,a,4,1\n2,10,a,4,2\n1,21,b,9,3\n2,30,b,9,4\n1,10,a,4,1\n";
         assert_eq!(roles(text).unwrap().kinds, [2]);

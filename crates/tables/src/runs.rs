@@ -34,6 +34,8 @@ pub struct Group {
     pub machines: Vec<f64>,
     /// Logarithms of the times \[s\] of each setting.
     pub(crate) cells: BTreeMap<At, Vec<f64>>,
+    /// Position of the size, and the median logarithm, of each setting on each number of machines, ascending.
+    pub(crate) by_count: Vec<Vec<(usize, f64)>>,
 }
 
 impl RunTable {
@@ -81,15 +83,31 @@ impl RunTable {
         self.groups.iter().map(|group| group.cells.len()).sum()
     }
 
-    /// Returns the logarithm of each run's time divided by the median of the other runs of its setting.
+    /// Returns the logarithm of each run's time divided by the median of the other runs of its setting, scaled to the spread around a known median.
     pub(crate) fn noise(&self) -> Vec<f64> {
         let of_cell = |runs: &Vec<f64>| {
-            let others =
-                |own: usize| median(runs.iter().enumerate().filter(|(run, _)| *run != own).map(|(_, time)| *time));
-            (0..runs.len()).filter_map(|own| Some(runs[own] - others(own)?)).collect::<Vec<_>>()
+            let mut sorted = runs.clone();
+            sorted.sort_by(f64::total_cmp);
+            // the median of the others has an error of its own
+            let scale = (1.0 + 1.0 / (sorted.len().max(2) - 1) as f64).sqrt().recip();
+            (0..sorted.len())
+                .filter_map(|own| Some(scale * (sorted[own] - median_without(&sorted, own)?)))
+                .collect::<Vec<_>>()
         };
         self.groups.iter().flat_map(|group| group.cells.values()).flat_map(of_cell).collect()
     }
+}
+
+/// Returns the position of a value in an ascending list.
+pub(crate) fn place_of(values: &[f64], value: f64) -> Option<usize> {
+    values.binary_search_by(|own| own.total_cmp(&value)).ok()
+}
+
+/// Returns the median of ascending numbers without one of them.
+fn median_without(sorted: &[f64], own: usize) -> Option<f64> {
+    let at = |place: usize| sorted[place + usize::from(place >= own)];
+    let last = sorted.len().checked_sub(2)?;
+    Some(f64::midpoint(at(last / 2), at(last.div_ceil(2))))
 }
 
 impl Group {
@@ -106,7 +124,11 @@ impl Group {
             let place = |values: &[f64], value: f64| values.partition_point(|other| *other < value);
             cells.entry((place(&sizes, size), place(&machines, count))).or_default().push(time);
         }
-        Self { kinds, sizes, machines, cells }
+        let mut by_count = vec![Vec::new(); machines.len()];
+        for (&(size, count), runs) in &cells {
+            by_count[count].extend(median(runs.iter().copied()).map(|log| (size, log)));
+        }
+        Self { kinds, sizes, machines, cells, by_count }
     }
 
     /// Returns the number of runs.
@@ -126,26 +148,27 @@ impl Group {
 
     /// Returns the runs of a setting.
     fn cell(&self, size: f64, machines: f64) -> Option<&Vec<f64>> {
-        let size = self.sizes.iter().position(|own| *own == size)?;
-        let machines = self.machines.iter().position(|own| *own == machines)?;
-        self.cells.get(&(size, machines))
+        self.cells.get(&(place_of(&self.sizes, size)?, place_of(&self.machines, machines)?))
     }
 
     /// Returns the median logarithm of the time of a setting.
-    pub(crate) fn median_at(&self, at: At) -> Option<f64> {
-        median(self.cells.get(&at)?.iter().copied())
+    pub(crate) fn median_at(&self, (size, count): At) -> Option<f64> {
+        let own = self.by_count.get(count)?;
+        own.binary_search_by_key(&size, |(size, _)| *size).ok().map(|place| own[place].1)
     }
+}
 
-    /// Returns the group without a setting.
-    pub(crate) fn without(&self, at: At) -> Self {
-        let mut cells = self.cells.clone();
-        cells.remove(&at);
-        Self { cells, ..self.clone() }
-    }
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-    /// Returns the group without the numbers of machines from this one on.
-    pub(crate) fn below(&self, machines: usize) -> Self {
-        let cells = self.cells.iter().filter(|((_, count), _)| *count < machines);
-        Self { cells: cells.map(|(at, runs)| (*at, runs.clone())).collect(), ..self.clone() }
+    #[test]
+    fn the_median_of_the_others_needs_no_copy() {
+        let sorted = [1.0, 2.0, 4.0, 8.0];
+        for own in 0..4 {
+            let others = sorted.iter().enumerate().filter(|(place, _)| *place != own).map(|(_, value)| *value);
+            assert_eq!(median_without(&sorted, own), median(others));
+        }
+        assert_eq!((median_without(&[3.0], 0), median_without(&[3.0, 5.0], 0)), (None, Some(5.0)));
     }
 }

@@ -8,7 +8,7 @@ use tailspn_common::least_squares::not_negative;
 use crate::curve::Guess;
 
 /// Points for the fit beyond the measured sizes.
-const NEAREST: usize = 4;
+pub(crate) const NEAREST: usize = 4;
 
 /// Returns the prediction at a size from points of sizes and logarithms of times, ascending; none without two sizes.
 pub(crate) fn at_size(points: &[[f64; 2]], size: f64) -> Option<Guess> {

@@ -1,11 +1,11 @@
-//! The columns of a text with a header: separated by tabs, commas or semicolons.
+//! The columns of a text with a header: separated by tabs, semicolons, commas or bars.
 
 use std::borrow::Cow;
 
 use tailspn_common::explain::{ErrorKind, Explain};
 
-/// Maximum number of rows and of columns.
-const MOST: [usize; 2] = [1_000_000, 1_000];
+/// Maximum number of rows, of columns and of cells.
+const MOST: [usize; 3] = [1_000_000, 1_000, 6_000_000];
 
 /// A table.
 #[derive(Clone, Debug, Default)]
@@ -76,9 +76,38 @@ impl Explain for TableError {
     }
 }
 
-/// Returns the separator of a header: the first of tab, comma and semicolon that occurs in it.
-pub(crate) fn separator(header: &[u8]) -> Option<u8> {
-    [b'\t', b',', b';'].into_iter().find(|separator| header.contains(separator))
+/// Returns the separator of a header: the first of tab, semicolon, comma and bar that occurs in it.
+fn separator(header: &[u8]) -> Option<u8> {
+    [b'\t', b';', b',', b'|'].into_iter().find(|separator| header.contains(separator))
+}
+
+/// Returns the cells of a line without quotes; none for a line without a separator, or that is not UTF-8.
+pub(crate) fn cells_of(line: &[u8]) -> Option<Vec<String>> {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    let separator = separator(line)?;
+    let line = std::str::from_utf8(line).ok()?.trim_end_matches('\r');
+    Some(line.split(char::from(separator)).map(|cell| cell.trim().trim_matches('"').to_owned()).collect())
+}
+
+/// Returns the names of the columns of a text; none for a text without a header.
+pub fn names_of(text: &[u8]) -> Vec<String> {
+    cells_of(text.split(|&byte| byte == b'\n').next().unwrap_or_default()).unwrap_or_default()
+}
+
+/// Returns the number in a cell: a decimal number, or a time such as `1-02:03:04`, `02:03:04.5` or `03:04` in seconds.
+pub(crate) fn number(text: &str) -> Option<f64> {
+    if let Ok(number) = text.parse::<f64>() {
+        return Some(number).filter(|number| number.is_finite());
+    }
+    let (days, clock) =
+        text.split_once('-').map_or(Some((0.0, text)), |(days, clock)| Some((days.parse().ok()?, clock)))?;
+    let parts: Vec<&str> = clock.split(':').collect();
+    let is_digits = |part: &&&str| part.starts_with(|c: char| c.is_ascii_digit());
+    if !(2..=3).contains(&parts.len()) || parts.iter().filter(is_digits).count() < parts.len() {
+        return None;
+    }
+    let seconds = parts.iter().try_fold(0.0, |sum, part| Some(60.0 * sum + part.parse::<f64>().ok()?))?;
+    Some(86_400.0 * days + seconds).filter(|seconds: &f64| seconds.is_finite())
 }
 
 impl Table {
@@ -103,13 +132,15 @@ impl Table {
         {
             return Err(TableError::Twice { name: name.clone() });
         }
+        let has_decimal_commas = separator(header) == Some(b';');
+        let most = MOST[0].min(MOST[2] / names.len().max(1));
         let mut cells: Vec<Vec<String>> = vec![Vec::new(); names.len()];
         let mut lines = Vec::new();
         let mut places = Places { text, byte: 0, line: 1 };
         for record in reader.records() {
             let record = record.map_err(|error| places.failed(&error))?;
-            if lines.len() == MOST[0] {
-                return Err(TableError::Large { what: "rows", most: MOST[0] });
+            if lines.len() == most {
+                return Err(TableError::Large { what: "rows", most });
             }
             lines.push(places.line(record.position()));
             cells.iter_mut().zip(&record).for_each(|(column, cell)| column.push(cell.to_owned()));
@@ -117,7 +148,11 @@ impl Table {
         if lines.is_empty() {
             return Err(TableError::Empty);
         }
-        Ok(Self { names, columns: cells.into_iter().map(Cells::of).collect(), lines })
+        Ok(Self {
+            names,
+            columns: cells.into_iter().map(|cells| Cells::of(cells, has_decimal_commas)).collect(),
+            lines,
+        })
     }
 
     /// Returns the number of rows.
@@ -161,10 +196,11 @@ impl Places<'_> {
 }
 
 impl Cells {
-    fn of(cells: Vec<String>) -> Self {
+    fn of(cells: Vec<String>, has_decimal_commas: bool) -> Self {
         let number = |cell: &String| match cell.as_str() {
             "" | "-" | "NA" | "nan" | "NaN" => Some(f64::NAN),
-            text => text.parse().ok().filter(|number: &f64| number.is_finite()),
+            text if has_decimal_commas => number(text).or_else(|| number(&text.replacen(',', ".", 1))),
+            text => number(text),
         };
         match cells.iter().map(number).collect() {
             Some(numbers) => Self::Numbers(numbers),
@@ -183,6 +219,7 @@ impl Cells {
     /// Returns a cell as text.
     pub(crate) fn text(&self, row: usize) -> String {
         match self {
+            Self::Numbers(numbers) if numbers[row].is_nan() => String::new(),
             Self::Numbers(numbers) => numbers[row].to_string(),
             Self::Words(words) => words[row].clone(),
         }
@@ -209,6 +246,17 @@ mod tests {
         assert_eq!(table.columns[1], Cells::Words(vec!["a".to_owned(), "b, c".to_owned()]));
         assert_eq!((table.columns[2].is_empty(0), table.columns[2].is_empty(1)), (false, true));
         assert_eq!(Table::read(b"a\tb\n1\t2\n").unwrap().columns[1], Cells::Numbers(vec![2.0]));
+    }
+
+    #[test]
+    fn numbers_may_be_times_of_a_clock_or_have_decimal_commas() {
+        assert_eq!(
+            ["00:12:31", "1-00:00:10", "01:30.5", "12"].map(number),
+            [Some(751.0), Some(86_410.0), Some(90.5), Some(12.0)]
+        );
+        assert_eq!(["2026-11-29", "a:b", ":", "1:", "inf", "1:2:3:4"].map(number), [None; 6]);
+        let table = Table::read(b"Nodes;Time (min)\n2;12,5\n").unwrap();
+        assert_eq!(table.columns[1], Cells::Numbers(vec![12.5]));
     }
 
     #[test]

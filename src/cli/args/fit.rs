@@ -78,7 +78,7 @@ pub(crate) struct FittedArgs {
     /// Job to fit if a MapReduce log has several: an id or a name; may be repeated
     #[arg(long, value_name = "ID|NAME", help_heading = "Logs")]
     job: Vec<String>,
-    /// Runs of other programs on the same cluster, which tell how much tasks slow each other down: Spark event logs with more or fewer
+    /// Runs of other programs on the same cluster, which show how much tasks slow each other down: Spark event logs with more or fewer
     /// executors or, for a table of tasks, such tables, folders of them, or a file of --save-cluster; may be repeated
     #[arg(long, value_name = "PATH", help_heading = "Logs")]
     pub(crate) alongside: Vec<PathBuf>,

@@ -24,7 +24,7 @@ const RARE: &str = "now late-effort gpus-per-executor concurrent-gpu-tasks slots
                     max-points budget-replications budget-time measure rows usual level attempts timeline model profile method margin \
                     hog-share rare-share plot save-net export-mtx draw-vanishing grid-steps ignore-priorities late-dead read-as param tokens throughput impulse group warm-up max-firings steady-runs \
                     steady-firings abs-error engine samples export-prism export-generator export-graph clock-offset utc-offset \
-                    node-map log-input-size log-cores log-permits gpu-permits job reward at speculation events keep-erlang copies";
+                    node-map only alongside save-cluster ignore time-column machines-column size-column log-input-size log-cores log-permits gpu-permits job reward at speculation events keep-erlang copies";
 /// Groups of options that only `--help` shows.
 const RARE_GROUPS: [&str; 12] = [
     "Run",

@@ -4,7 +4,7 @@ use clap::Args;
 
 use tailspn::tables::Chosen;
 
-/// How a table of runs is read.
+/// Columns of a table of runs.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Table of runs")]
 pub(crate) struct TableArgs {
@@ -34,6 +34,11 @@ impl TableArgs {
             size: self.size_column.clone(),
             ignored: self.ignore.clone(),
         }
+    }
+
+    /// Returns true if the user has named a column.
+    pub(crate) fn names_columns(&self) -> bool {
+        self.time_column.is_some() || self.machines_column.is_some() || self.size_column.is_some()
     }
 
     /// Returns the first option that was given, which applies only to tables.

@@ -27,6 +27,7 @@ pub(super) fn worded_runs(mut found: RunTableEstimate) -> RunTableEstimate {
 impl Report for RunTableEstimate {
     const KIND: &'static str = "estimate_runs";
     const HAS_ANSWER: bool = true;
+    const HAS_VERSION: bool = true;
 
     fn document(&self) -> Document<'_> {
         let mut document = Document {
@@ -34,7 +35,7 @@ impl Report for RunTableEstimate {
             title: "Time by the runs of a table".to_owned(),
             question: format!("Time of the next run of {}.", about(self)),
             answer: Paragraph::default(),
-            remarks: self.notes.clone(),
+            remarks: self.notes.iter().chain(&self.unknown).cloned().collect(),
             provenance: vec![["tailspn".to_owned(), self.version.clone()]],
             screen: Some(screen(self)),
             ..Document::default()
@@ -58,7 +59,8 @@ fn screen(found: &RunTableEstimate) -> Screen {
         own_run: Some(verdict(found)),
         tables: vec![settings(found)],
         read_as: read_as(found),
-        unknown: found.notes.clone(),
+        assumed: found.notes.clone(),
+        unknown: found.unknown.clone(),
         next: next(found),
         ..Screen::default()
     }
@@ -91,7 +93,7 @@ fn verdict(found: &RunTableEstimate) -> ScreenVerdict {
         }
         None => format!("by the fit to all: {inside} of {} inside the 90% interval", counted(runs, "run")),
     };
-    match found.is_reproduced() {
+    match found.own_runs.is_reproduced() {
         Some(true) => ScreenVerdict { label: ScreenVerdict::REPRODUCED, lines: vec![line] },
         Some(false) => ScreenVerdict { label: ScreenVerdict::MISFIT, lines: vec![line] },
         None => {
@@ -161,7 +163,8 @@ fn settings(found: &RunTableEstimate) -> Table {
 /// Returns the rows that readers see of a long table: at equal distances, and the chosen one.
 fn shown(found: &RunTableEstimate) -> Option<Vec<usize>> {
     let last = found.rows.len().checked_sub(1).filter(|last| *last >= FEW)?;
-    let mut shown: Vec<usize> = (0..FEW).map(|i| i * last / (FEW - 1)).chain(found.answer.row).collect();
+    let mut shown: Vec<usize> =
+        (0..FEW).map(|i| i * last / (FEW - 1)).chain(found.answer.row.or(found.answer.closest)).collect();
     shown.sort_unstable();
     shown.dedup();
     Some(shown)

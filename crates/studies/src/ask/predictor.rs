@@ -1,4 +1,4 @@
-//! What an answer from a table is predicted by: the runs of a kind, or the tasks of runs.
+//! The model behind an answer from a table: the runs of a kind, or the tasks of runs.
 
 use tailspn_common::order::quantile;
 use tailspn_common::row::Setting;
@@ -14,7 +14,7 @@ const SIZE: &str = "input size";
 /// Factor beyond the measured sizes or numbers of machines from which the answer warns.
 const FAR: f64 = 4.0;
 
-/// What a table has recorded.
+/// The content of a table.
 #[derive(Clone, Debug)]
 pub(super) enum Recorded {
     /// The times of runs.
@@ -23,7 +23,7 @@ pub(super) enum Recorded {
     Tasks(Box<RecordedTasks>, Box<Cluster>),
 }
 
-/// What an answer is predicted by.
+/// The model behind an answer.
 pub(super) enum Predictor<'q> {
     Runs(&'q RunModel, usize),
     Tasks(Box<TaskModel>),
@@ -33,7 +33,7 @@ impl Predictor<'_> {
     pub(super) fn predict(&self, size: f64, machines: f64) -> Result<Prediction, NoPrediction> {
         match self {
             Self::Runs(model, group) => model.predict(&Target { group: *group, size, machines }),
-            Self::Tasks(model) => Ok(model.predict(size, machines as u32)),
+            Self::Tasks(model) => model.predict(size, machines as u32),
         }
     }
 
@@ -108,7 +108,7 @@ fn machine(name: Option<&str>) -> &'static str {
     if name.is_some_and(|name| name.to_lowercase().contains("executor")) { "executor" } else { "machine" }
 }
 
-/// What was measured: sizes in the unit of the table, numbers of machines, both ascending.
+/// The measured values: sizes in the unit of the table, numbers of machines, both ascending.
 pub(super) struct Axes {
     pub(super) sizes: Vec<f64>,
     pub(super) machines: Vec<f64>,
@@ -116,7 +116,7 @@ pub(super) struct Axes {
     pub(super) size_column: Option<String>,
     pub(super) size_mb: Option<f64>,
     pub(super) has_machines: bool,
-    /// What is counted: `executor` or `machine`.
+    /// The noun of the counted machines: `executor` or `machine`.
     pub(super) machine: &'static str,
 }
 
@@ -166,29 +166,30 @@ pub(super) fn own_runs(predictor: &Predictor<'_>) -> OwnRunsSummary {
     }
 }
 
-/// Returns what a reader should know about the runs.
-pub(super) fn notes(predictor: &Predictor<'_>, machines: &[f64]) -> Vec<String> {
+/// Returns what a reader should know about the runs, and what the table does not show.
+pub(super) fn notes(predictor: &Predictor<'_>, machines: &[f64]) -> (Vec<String>, Vec<String>) {
+    let (mut notes, mut unknown) = (Vec::new(), Vec::new());
     match predictor {
         Predictor::Runs(model, _) if model.table.incomplete > 0 => {
-            vec![format!("rows with an empty cell, which are left out: {}", model.table.incomplete)]
+            notes.push(format!("rows with an empty cell, which are left out: {}", model.table.incomplete));
         }
-        Predictor::Runs(..) => Vec::new(),
+        Predictor::Runs(..) => {}
         Predictor::Tasks(model) => {
-            let mut notes = Vec::new();
             let most = machines.iter().copied().fold(0.0, f64::max);
             let own: f64 = model.recorded.executors.last().map_or(0.0, |&count| count.into());
             let known = own.max(model.cluster.most_executors.into());
+            notes.push("no time of the driver, no failed tasks, and executors that all start at once".to_owned());
+            if !model.recorded.has_parents {
+                notes.push("each stage follows the one before it: the table has no column `parents`".to_owned());
+            }
             if most > known {
-                notes.push(format!(
-                    "how much tasks slow each other down on more than {known} executors; --alongside with a run of any program on {most} executors tells it"
+                unknown.push(format!(
+                    "how much tasks slow each other down on more than {known} executors; --alongside with a run of any program on {most} executors shows it"
                 ));
             }
-            if !model.recorded.has_parents {
-                notes.push("which stages run side by side: the table has no column `parents`, so each follows the one before it".to_owned());
-            }
-            notes
         }
     }
+    (notes, unknown)
 }
 
 /// Returns a number with three decimals at most.

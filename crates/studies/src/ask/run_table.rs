@@ -1,13 +1,14 @@
 //! The time of a job from a table of its runs: `estimate runs.tsv --workers 4..16`.
 
 use tailspn_common::row::{Between, Level, Set, Setting};
-use tailspn_tables::tasks::{Cluster, RecordedTasks, TaskModel, is_task_table};
+use tailspn_tables::tasks::{Cluster, MOST_EXECUTORS, RecordedTasks, TaskModel, is_task_table};
 use tailspn_tables::{Basis, Chosen, Group, Prediction, RunModel, RunTable, Table};
 
 use crate::ask::list::first_of;
 use crate::ask::predictor::{Axes, Predictor, Recorded, far, notes, own_runs, values};
-use crate::ask::run_table_error::{MOST_EXECUTORS, MOST_ROWS, RunTableError};
+use crate::ask::run_table_error::{MOST_ROWS, RunTableError};
 use crate::ask::run_table_result::{PredictedRow, RunTableAnswer, RunTableEstimate, RunTableQuestion};
+use crate::estimate::LEVEL;
 use crate::optimize::{Price, PriceUnit};
 use crate::plan::InputSize;
 
@@ -46,6 +47,8 @@ pub struct EstimateRuns {
     pub price: Option<Price>,
     /// Probability of the intervals. Default 90%.
     pub level: f64,
+    /// True to answer although the table does not predict its own runs.
+    pub is_trusted: bool,
 }
 
 impl EstimateRuns {
@@ -73,7 +76,8 @@ impl EstimateRuns {
             deadline_s: None,
             probability: 0.95,
             price: None,
-            level: 0.9,
+            level: LEVEL,
+            is_trusted: false,
         })
     }
 
@@ -98,19 +102,22 @@ impl EstimateRuns {
     ///
     /// [`RunTableError`] for names and values that the table does not have, and for settings that it does not allow to predict.
     pub fn run(&self) -> Result<RunTableEstimate, RunTableError> {
-        if self.price.as_ref().is_some_and(|price| price.unit == PriceUnit::CoreHour) {
-            return Err(RunTableError::CorePrice);
-        }
         let predictor = match &self.table {
             Recorded::Runs(model) => Predictor::Runs(model, self.group(&model.table)?),
             Recorded::Tasks(_, _) if !self.only.is_empty() => {
                 return Err(RunTableError::NoKind { name: self.only[0].0.clone(), columns: "none".to_owned() });
             }
             Recorded::Tasks(recorded, cluster) => {
-                Predictor::Tasks(Box::new(TaskModel::new((**recorded).clone(), (**cluster).clone())))
+                Predictor::Tasks(Box::new(TaskModel::new((**recorded).clone(), (**cluster).clone())?))
             }
         };
         let axes = predictor.axes();
+        let question = self.question(&predictor, &axes);
+        let own_runs = own_runs(&predictor);
+        if question.is_about_settings && !self.is_trusted && own_runs.is_reproduced() == Some(false) {
+            return Err(RunTableError::Misfit { inside: own_runs.inside, runs: own_runs.runs });
+        }
+        self.check_price(&axes)?;
         let (sizes, machines) = (self.sizes_of(&axes)?, self.machines_of(&axes)?);
         let count = sizes.len().saturating_mul(machines.len());
         if count > MOST_ROWS {
@@ -122,24 +129,35 @@ impl EstimateRuns {
                 match predictor.predict(size, count) {
                     Ok(found) => rows.push(self.row(&found, &axes, (size, sizes.len() > 1), count)),
                     Err(error) if !self.machines.is_empty() || !self.sizes.is_empty() => return Err(error.into()),
-                    // of the measured settings, those that the table tells
+                    // a measured setting can lack what its prediction needs
                     Err(_) => {}
                 }
             }
         }
-        let mut notes = notes(&predictor, &machines);
+        let (mut notes, unknown) = notes(&predictor, &machines);
         notes.extend(far("machines", &axes.machines, &machines));
         notes.extend(far("sizes", &axes.sizes, &sizes));
         Ok(RunTableEstimate {
             answer: self.answer(&rows),
-            own_runs: own_runs(&predictor),
-            question: self.question(&predictor, &axes),
+            own_runs,
+            question,
             columns: predictor.columns(),
             size: axes.size_column.as_ref().and_then(|_| if let [size] = sizes[..] { Some(size) } else { None }),
             rows,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             notes,
+            unknown,
         })
+    }
+
+    /// Refuses the price of something else than what the table counts.
+    fn check_price(&self, axes: &Axes) -> Result<(), RunTableError> {
+        let Some(price) = &self.price else { return Ok(()) };
+        let wanted = if axes.machine == "executor" { PriceUnit::ExecutorHour } else { PriceUnit::NodeHour };
+        match price.unit == wanted {
+            true => Ok(()),
+            false => Err(RunTableError::Price { price: price.unit.key(), counted: axes.machine }),
+        }
     }
 
     /// Returns the group that the answer is about: of those with the wanted values, the one with the most runs.
@@ -193,10 +211,12 @@ impl EstimateRuns {
         if !axes.has_machines {
             return Err(RunTableError::NoMachines);
         }
-        if let Some(&found) =
-            self.machines.iter().find(|count| **count > MOST_EXECUTORS).filter(|_| self.tasks().is_some())
-        {
-            return Err(RunTableError::ManyExecutors { found, most: MOST_EXECUTORS });
+        if self.machines.contains(&0) {
+            return Err(RunTableError::NoMachine);
+        }
+        let most = MOST_EXECUTORS.into();
+        if let Some(&found) = self.machines.iter().find(|count| **count > most).filter(|_| self.tasks().is_some()) {
+            return Err(RunTableError::ManyExecutors { found, most });
         }
         Ok(self.machines.iter().map(|count| *count as f64).collect())
     }

@@ -6,8 +6,6 @@ use tailspn_common::explain::{ErrorKind, Explain};
 use tailspn_tables::tasks::NoTasks;
 use tailspn_tables::{NoPrediction, RolesError, TableError};
 
-/// Maximum number of executors of a table of tasks.
-pub(super) const MOST_EXECUTORS: u64 = 100_000;
 /// Maximum number of rows.
 pub(super) const MOST_ROWS: usize = 10_000;
 
@@ -74,9 +72,27 @@ pub enum RunTableError {
         /// The column.
         name: String,
     },
-    /// A price that needs the cores of a machine.
-    #[error("a table of runs counts machines, not their cores")]
-    CorePrice,
+    /// A price of something else than what the table counts.
+    #[error("the price is one {price}, but the table counts {counted}s")]
+    Price {
+        /// The unit of the price.
+        price: &'static str,
+        /// The noun of the counted machines: `machine` or `executor`.
+        counted: &'static str,
+    },
+    /// A table that does not predict its own runs.
+    #[error(
+        "the table does not predict its own runs: only {inside} of {runs} are inside the 90% interval, so it gives no advice"
+    )]
+    Misfit {
+        /// Runs inside.
+        inside: u64,
+        /// All predicted runs.
+        runs: u64,
+    },
+    /// A run on no machine.
+    #[error("a run needs at least one machine")]
+    NoMachine,
     /// Too many rows.
     #[error("{rows} rows, more than {MOST_ROWS}")]
     ManyRows {
@@ -94,6 +110,7 @@ impl Explain for RunTableError {
             Self::NoProgram => ErrorKind::Model,
             Self::Prediction(error) => error.kind(),
             Self::Incomplete => ErrorKind::Model,
+            Self::Misfit { .. } => ErrorKind::Unmet,
             _ => ErrorKind::Usage,
         }
     }
@@ -113,7 +130,10 @@ impl Explain for RunTableError {
             Self::NoMachines => "leave out --workers, or name the column with --machines-column NAME".into(),
             Self::NoSize => "leave out --input-size, or name the column with --size-column NAME".into(),
             Self::NoUnit { .. } => "state a multiple of the largest size, such as --input-size 2x".into(),
-            Self::CorePrice => "write the price of a machine, such as --price 0.40/node-hour".into(),
+            Self::Price { counted: "executor", .. } => "write --price as 0.30/executor-hour".into(),
+            Self::Price { .. } => "write --price as 0.40/node-hour".into(),
+            Self::Misfit { .. } => "without options, the answer shows the table; --trust-misfit answers anyway".into(),
+            Self::NoMachine => "state 1 or more".into(),
             Self::ManyRows { .. } => "shorten the lists".into(),
         })
     }

@@ -14,12 +14,12 @@ pub struct PredictedRow {
     pub time_s: Between<Seconds>,
     /// Probability of finishing by the deadline; none without a deadline.
     pub in_time: Option<Share>,
-    /// Cost of a run of median time; without a price, machine-hours. None if the table has no numbers of machines.
+    /// Cost of a run of median time; without a price, hours of machines or executors. None if the table lacks numbers of machines.
     pub cost: Option<Cost>,
     /// Number of runs of the table at this setting.
     #[column(csv)]
     pub runs: u64,
-    /// Where the runs are that the time follows from: `measured` (at the setting), `between` (on both sides) or `beyond` (on one side).
+    /// Where the runs are that the time follows from: `measured` (at the setting; a table of tasks gives the time of its fit there, too), `between` (on both sides) or `beyond` (on one side).
     #[column(csv)]
     pub basis: String,
 }
@@ -89,9 +89,9 @@ pub struct RunTableQuestion {
     pub level: Level,
     /// The price of machines, as given.
     pub price: Option<String>,
-    /// What is counted: `machine` or `executor`.
+    /// The noun of the counted machines: `machine` or `executor`.
     pub machine: String,
-    /// The unit of costs: a currency, or `machine-hours` without a price.
+    /// The unit of costs: a currency; without a price `machine-hours` or `executor-hours`.
     pub cost_unit: String,
 }
 
@@ -113,17 +113,20 @@ pub struct RunTableEstimate {
     pub columns: Vec<TableColumn>,
     /// Version of tailspn.
     pub version: String,
-    /// Reasons for doubt.
+    /// Assumptions and reasons for doubt.
     pub notes: Vec<String>,
+    /// Unknowns, with the run that would show them.
+    pub unknown: Vec<String>,
+}
+
+impl OwnRunsSummary {
+    /// Returns whether the table predicts its own runs: at least four of five are in the 90% interval. None if none was predicted.
+    pub fn is_reproduced(&self) -> Option<bool> {
+        (self.runs > 0).then_some(5 * self.inside >= 4 * self.runs)
+    }
 }
 
 impl RunTableEstimate {
-    /// Returns whether the table predicts its own runs: at least four of five are in the 90% interval. None if none was predicted.
-    pub fn is_reproduced(&self) -> Option<bool> {
-        let OwnRunsSummary { runs, inside, .. } = self.own_runs;
-        (runs > 0).then_some(5 * inside >= 4 * runs)
-    }
-
     /// Returns true if there is a deadline that no setting meets.
     pub fn is_unmet(&self) -> bool {
         self.question.deadline_s.is_some() && self.answer.row.is_none()

@@ -1,4 +1,4 @@
-//! What the programs of a cluster have in common: how tasks of each kind of stage usually behave, how much tasks slow each other down, how much they differ.
+//! The common behaviour of the programs of a cluster: the usual times of tasks by kind of stage, the contention, the spread.
 
 use serde::{Deserialize, Serialize};
 use tailspn_common::order::quantile;
@@ -35,14 +35,14 @@ pub(crate) struct Prior {
     pub(crate) sd: Vec<f64>,
 }
 
-/// What is known about the programs of a cluster.
+/// Knowledge about the programs of a cluster.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cluster {
     /// Number of programs that it was learnt from.
     pub programs: usize,
     /// The largest number of executors that was seen.
     pub most_executors: u32,
-    /// The size to which amounts of data are relative.
+    /// The size to which amounts of data are relative \[MB\].
     pub(crate) reference: Option<f64>,
     /// Values of a stage, by its growth.
     pub(crate) stages: [Prior; 4],
@@ -63,7 +63,7 @@ pub struct Cluster {
 /// Number of quantiles of a spread.
 const QUANTILES: usize = 200;
 impl Default for Cluster {
-    /// What is assumed without other programs: the start of tasks of Spark, no contention, and anything between tasks that grow and tasks that do not.
+    /// The assumptions without other programs: the start of tasks of Spark, no contention, and anything between tasks that grow and tasks that do not.
     fn default() -> Self {
         let log = |values: [f64; 5]| values.to_vec();
         let stage = |mean: [f64; 5], sd: [f64; 5]| Prior { mean: log(mean), sd: log(sd) };
@@ -103,7 +103,9 @@ impl Cluster {
             && has(&self.program, OF_PROGRAM)
             && has(&self.contention, 2 * WAVES * FREE_KNOTS)
             && self.smooth > 0.0
-            && [self.smooth, self.excess, self.block].iter().all(|value| value.is_finite())
+            && self.smooth.is_finite()
+            && (-1.0..=1.0).contains(&self.excess)
+            && (1e-3..=1e3).contains(&self.block)
             && self.reference.is_none_or(|size| size > 0.0 && size.is_finite())
             && self.spread.iter().flatten().all(is_spread)
     }

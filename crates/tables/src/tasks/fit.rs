@@ -141,16 +141,16 @@ impl Fit {
         let settings: Vec<Setting> = recorded
             .runs
             .iter()
-            .map(|&(size, count)| {
-                let size = recorded.sizes[size];
-                stages.setting(size, recorded.executors[count].into(), stages.tasks(size, cluster, None))
+            .map(|run| {
+                let size = recorded.sizes[run.0];
+                stages.setting(size, recorded.executors[run.1].into(), stages.tasks(size, cluster, None))
             })
             .collect();
         let kind = |stage: usize| usize::from(!stages.is_source(stage));
         let mut seen = Vec::new();
         let mut ratios: Vec<[Vec<f64>; WAVES]> = vec![Default::default(); stages.len()];
         for ((run, stage, wave), tasks) in &recorded.cells {
-            let Some(setting) = recorded.runs.iter().position(|own| own == run) else { continue };
+            let Ok(setting) = recorded.runs.binary_search(run) else { continue };
             let mean = tasks.iter().sum::<f64>() / tasks.len() as f64;
             let variation = VARIATION[kind(*stage)][*wave];
             let sd = (MODEL * MODEL + variation * variation / tasks.len() as f64).sqrt();
@@ -177,8 +177,8 @@ impl Fit {
                 let miss = (one.log - values.log_mean(kind, one.stage, one.wave, at)) / one.sd;
                 // squares near 0, linear far from it
                 let root = (1.0 + miss * miss).sqrt();
-                let value = miss.signum() * (2.0 * (root - 1.0)).sqrt();
-                let slope = if value == 0.0 { 1.0 } else { miss / root / value };
+                let factor = (2.0 / (1.0 + root)).sqrt();
+                let (value, slope) = (miss * factor, (root * factor).recip());
                 let slopes = values.slopes(kind, one.stage, one.wave, at);
                 Miss { value, slopes: slopes.into_iter().map(|(i, by)| (i, -slope * by / one.sd)).collect() }
             };

@@ -18,8 +18,9 @@ fn deviation(values: &[f64]) -> f64 {
 impl Cluster {
     /// Learns a cluster from programs that ran on it.
     pub fn of(programs: &[RecordedTasks]) -> Self {
+        let programs: Vec<&RecordedTasks> = programs.iter().filter(|program| !program.runs().is_empty()).collect();
         let fits: Vec<Fit> = programs.iter().map(|program| Fit::new(program, &Self::default())).collect();
-        let most = programs.iter().flat_map(RecordedTasks::runs).map(|(_, executors)| executors).max();
+        let most = programs.iter().flat_map(|program| program.runs()).map(|(_, executors)| executors).max();
         Self::learnt(&fits, most.unwrap_or(0))
     }
 
@@ -30,7 +31,7 @@ impl Cluster {
             return found;
         }
         (found.programs, found.most_executors) = (fits.len(), most_executors);
-        found.reference = median(fits.iter().map(|fit| fit.stages.reference.ln())).map(f64::exp);
+        found.reference = median(fits.iter().filter_map(|fit| Some(fit.stages.reference_mb?.ln()))).map(f64::exp);
         for growth in [Growth::None, Growth::Tasks, Growth::Both, Growth::Shuffle] {
             let of_fit = |fit: &Fit| {
                 let own = (0..fit.stages.len()).filter(|&stage| fit.stages.growth[stage] == growth);
@@ -58,7 +59,7 @@ impl Cluster {
         for value in 0..found.contention.mean.len() {
             let own: Vec<f64> = fits.iter().map(|fit| fit.values.contention()[value]).collect();
             found.contention.mean[value] = median(own.iter().copied()).unwrap_or_default();
-            // one program tells what it saw, but not how much programs differ
+            // one program does not show how much programs differ
             let few = 0.1 / fits.len() as f64;
             found.contention.sd[value] = (1.1 * deviation(&own)).max(0.02).max(few);
         }

@@ -25,4 +25,4 @@ mod stages;
 
 pub use cluster::Cluster;
 pub use predict::TaskModel;
-pub use recorded::{NoTasks, RecordedTasks, is_task_table};
+pub use recorded::{MOST_EXECUTORS, NoTasks, RecordedTasks, is_task_table};

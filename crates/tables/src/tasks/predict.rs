@@ -9,10 +9,10 @@ use tailspn_common::order::median;
 use tailspn_engine::rng::{philox4x32_10, uniform};
 
 use crate::curve::Basis;
-use crate::predict::Prediction;
+use crate::predict::{NoPrediction, Prediction};
 use crate::tasks::cluster::{Cluster, quantiles};
 use crate::tasks::fit::Fit;
-use crate::tasks::recorded::RecordedTasks;
+use crate::tasks::recorded::{NoTasks, RecordedTasks, Run};
 use crate::tasks::schedule::{WAVES, Work, makespan};
 
 /// Number of schedules.
@@ -21,6 +21,8 @@ const SCHEDULES: u32 = 8;
 /// executors beyond them. With a cluster that was learnt, and without.
 const LEARNT: [f64; 3] = [0.05, 0.03, 0.08];
 const UNKNOWN: [f64; 3] = [0.06, 0.04, 0.2];
+/// Maximum number of tasks of a predicted run.
+const MOST_TASKS: u64 = 2_000_000;
 /// Number of ratios from which a stage has its own spread.
 const OWN: usize = 20;
 
@@ -29,7 +31,7 @@ const OWN: usize = 20;
 pub struct TaskModel {
     /// The recorded runs.
     pub recorded: RecordedTasks,
-    /// What is known about the cluster.
+    /// Knowledge about the cluster.
     pub cluster: Cluster,
     fit: Fit,
     /// Spread of the program's own tasks, by kind of stage and wave.
@@ -39,51 +41,77 @@ pub struct TaskModel {
 }
 
 impl TaskModel {
-    /// Fits a program that has at least one run.
-    pub fn new(recorded: RecordedTasks, cluster: Cluster) -> Self {
+    /// Fits the recorded runs of a program.
+    ///
+    /// # Errors
+    ///
+    /// [`NoTasks::Empty`] without a run.
+    pub fn new(recorded: RecordedTasks, cluster: Cluster) -> Result<Self, NoTasks> {
+        if recorded.runs.is_empty() {
+            return Err(NoTasks::Empty);
+        }
         let fit = Fit::new(&recorded, &cluster);
         let spread = [0, 1].map(|kind| [0, 1, 2].map(|wave| quantiles(&mut fit.ratios(kind, wave))));
-        let time =
-            |(size, executors): (f64, u32)| Some([size, executors.into(), recorded.scheduled_s(size, executors)?]);
-        let times = recorded.runs().into_iter().filter_map(time).collect();
-        Self { recorded, cluster, fit, spread, times }
+        let time = |run: &Run| {
+            let (size, executors) = (recorded.sizes[run.0], recorded.executors[run.1]);
+            [size, executors.into(), recorded.time_of(*run)]
+        };
+        let times = recorded.runs.iter().map(time).collect();
+        Ok(Self { recorded, cluster, fit, spread, times })
     }
 
     /// Returns the size, the number of executors, the time and the predicted time of each recorded run \[s\].
     pub fn own_runs(&self) -> Vec<([f64; 3], Prediction)> {
-        self.times.iter().map(|&run| (run, self.predict(run[0], run[1] as u32))).collect()
+        self.times.iter().filter_map(|&run| Some((run, self.predict(run[0], run[1] as u32).ok()?))).collect()
     }
 
     /// Returns the time of the next run.
-    pub fn predict(&self, size: f64, executors: u32) -> Prediction {
+    ///
+    /// # Errors
+    ///
+    /// [`NoPrediction::ManyTasks`] for more than two million tasks.
+    pub fn predict(&self, size: f64, executors: u32) -> Result<Prediction, NoPrediction> {
         let most = |place: usize| self.times.iter().map(|run| run[place]).fold(0.0, f64::max);
         let least = |place: usize| self.times.iter().map(|run| run[place]).fold(f64::INFINITY, f64::min);
         let asked = [size, executors.into()];
-        let beyond = [0, 1].map(|place| (asked[place] / most(place)).max(least(place) / asked[place]).max(1.0).ln());
-        let structure = self.scheduled(size, executors).ln();
-        let is_learnt = self.cluster.programs > 0;
+        let outside = |place: usize| (asked[place] / most(place)).max(least(place) / asked[place]).max(1.0).ln();
+        // beyond the executors of this program and of the others, nothing is known about the cluster
+        let known = most(1).max(self.cluster.most_executors.into());
+        let unknown = (asked[1] / known).max(1.0).ln();
+        let (by_size, by_executors) = (outside(0), outside(1) - unknown);
+        let structure = self.scheduled(size, executors)?.ln();
         let log = match self.ernest(size, executors.into()) {
-            // the more executors, the less is known about their contention
-            Some(ernest) if asked[1] > most(1) && !is_learnt => {
-                let weight = (-3.0 * beyond[1]).exp();
+            Some(ernest) if unknown > 0.0 => {
+                let weight = (-3.0 * unknown).exp();
                 weight * structure + (1.0 - weight) * ernest.ln()
             }
             _ => structure,
         };
-        let [inside, by_size, by_executors] = if is_learnt { LEARNT } else { UNKNOWN };
-        let basis = if beyond[0] > 0.0 || beyond[1] > 0.0 { Basis::Beyond } else { Basis::Between };
-        let is_own = self.times.iter().any(|run| run[..2] == asked);
-        Prediction {
-            basis: if is_own { Basis::Measured } else { basis },
-            runs: usize::from(is_own),
+        let is_learnt = self.cluster.programs > 0;
+        let [inside, of_size, of_executors] = if is_learnt { LEARNT } else { UNKNOWN };
+        let is_own = self.times.iter().filter(|run| run[..2] == asked).count();
+        let is_beyond = by_size > 0.0 || outside(1) > 0.0;
+        Ok(Prediction {
+            basis: if is_own > 0 {
+                Basis::Measured
+            } else if is_beyond {
+                Basis::Beyond
+            } else {
+                Basis::Between
+            },
+            runs: is_own,
             log,
-            half: inside + by_size * beyond[0] + by_executors * beyond[1],
-        }
+            half: inside + of_size * by_size + of_executors * by_executors + UNKNOWN[2] * unknown,
+        })
     }
 
     /// Returns the median time of several schedules \[s\].
-    fn scheduled(&self, size: f64, executors: u32) -> f64 {
+    fn scheduled(&self, size: f64, executors: u32) -> Result<f64, NoPrediction> {
         let at = self.fit.setting(size, executors.into(), &self.cluster);
+        let tasks = at.tasks.iter().fold(0_u64, |sum, tasks| sum.saturating_add(*tasks as u64));
+        if tasks > MOST_TASKS {
+            return Err(NoPrediction::ManyTasks { tasks, most: MOST_TASKS });
+        }
         let means_s = self.fit.means_s(&at);
         let waves = self.fit.stages.waves(&at.tasks, executors as usize);
         let times = (0..SCHEDULES).map(|schedule| {
@@ -99,15 +127,15 @@ impl TaskModel {
             let tasks = (0..means_s.len()).map(|stage| [0, 1, 2].map(|wave| task(stage, wave))).collect();
             makespan(&Work { tasks, parents: &self.fit.stages.parents }, executors as usize)
         });
-        median(times).unwrap_or(f64::NAN)
+        Ok(median(times).unwrap_or(f64::NAN))
     }
 
     /// Returns ratios of tasks to their mean: those of the stage if it has enough, without ratios that are unusual on the cluster; otherwise those of stages of its
     /// kind.
     fn ratios(&self, stage: usize, wave: usize) -> Vec<f64> {
         let kind = usize::from(!self.fit.stages.is_source(stage));
-        let usual = if self.cluster.programs > 0 { &self.cluster.spread[kind][wave] } else { &self.spread[kind][wave] };
-        let own = &self.fit.ratios[stage][wave];
+        let (usual, own) = (&self.cluster.spread[kind][wave], &self.fit.ratios[stage][wave]);
+        let usual = if usual.is_empty() { &self.spread[kind][wave] } else { usual };
         match usual.last() {
             Some(most) if own.len() >= OWN => own.iter().map(|ratio| ratio.min(*most)).collect(),
             _ => usual.clone(),

@@ -4,18 +4,24 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use tailspn_common::explain::{ErrorKind, Explain};
+use tailspn_common::order::median;
 
-use crate::roles::{Chosen, RolesError};
+use crate::roles::{Chosen, Roles, RolesError};
+use crate::runs::place_of;
 use crate::table::Table;
 use crate::tasks::schedule::{WAVES, Work, makespan};
 
 /// Maximum number of stages of a program.
 const MOST_STAGES: usize = 200;
+/// Maximum number of runs.
+const MOST_RUNS: usize = 1000;
 /// Maximum number of executors of a run.
-pub(crate) const MOST_EXECUTORS: f64 = 100_000.0;
+pub const MOST_EXECUTORS: u32 = 100_000;
+/// Names of columns that would tell programs apart.
+const PROGRAMS: [&str; 6] = ["program", "query", "app", "application", "workload", "benchmark"];
 
-/// A run, by its position in the lists of sizes and executors.
-pub(crate) type Run = (usize, usize);
+/// A run, by its position in the lists of sizes and executors, and among the runs of that setting.
+pub(crate) type Run = (usize, usize, usize);
 
 /// The tasks of the runs of one program.
 #[derive(Clone, Debug, Default)]
@@ -62,9 +68,21 @@ pub enum NoTasks {
         line: u64,
         /// The cell.
         found: String,
-        /// What is allowed.
+        /// The allowed values.
         wanted: &'static str,
     },
+    /// Several programs.
+    #[error("column `{name}` has several values: a table of tasks is about one program")]
+    Several {
+        /// The column.
+        name: String,
+    },
+    /// Too many runs.
+    #[error("the table has more than {MOST_RUNS} runs")]
+    ManyRuns,
+    /// No run.
+    #[error("the table has no run")]
+    Empty,
     /// A stage that waits for itself.
     #[error("stage {stage} waits for stage {parent}, which does not precede it")]
     Order {
@@ -86,6 +104,7 @@ impl Explain for NoTasks {
     fn help(&self) -> Option<Cow<'static, str>> {
         match self {
             Self::Roles(error) => error.help(),
+            Self::Several { .. } => Some("keep the rows of one program; pass the others with --alongside".into()),
             _ => Some("see docs/tables.md for the columns of a table of tasks".into()),
         }
     }
@@ -102,6 +121,86 @@ fn wrong(table: &Table, column: usize, row: usize, wanted: &'static str) -> NoTa
     NoTasks::Cell { name: table.names[column].clone(), line: table.lines[row], found, wanted }
 }
 
+/// The columns of a table of tasks, by position.
+struct Columns<'t> {
+    table: &'t Table,
+    roles: Roles,
+    count: usize,
+    stage: usize,
+    wave: Option<usize>,
+    parents: Option<usize>,
+    run: Option<usize>,
+}
+
+impl<'t> Columns<'t> {
+    fn new(table: &'t Table, chosen: &Chosen) -> Result<Self, NoTasks> {
+        let roles = table.axes(chosen)?;
+        let several = |name: &&str| {
+            let column = table.place(name)?;
+            let text = |row: usize| table.columns[column].text(row);
+            (1..table.rows()).any(|row| text(row) != text(0)).then(|| table.names[column].clone())
+        };
+        if let Some(name) = PROGRAMS.iter().find_map(several) {
+            return Err(NoTasks::Several { name });
+        }
+        let Some(stage) = table.place("stage") else { return Err(NoTasks::Missing { what: "the stage: `stage`" }) };
+        let Some(count) = roles.machines else { return Err(NoTasks::Missing { what: "the number of executors" }) };
+        let [wave, parents, run] = ["wave", "parents", "run"].map(|name| table.place(name));
+        Ok(Self { table, roles, count, stage, wave, parents, run })
+    }
+
+    fn number(&self, column: usize, row: usize) -> f64 {
+        self.table.columns[column].numbers().map_or(f64::NAN, |cells| cells[row])
+    }
+
+    /// Returns the size of the input, the number of executors and the time of a row, as they stand in the table.
+    fn row(&self, row: usize) -> [f64; 3] {
+        let size = self.roles.size.map_or(1.0, |size| self.number(size, row));
+        [size, self.number(self.count, row), self.number(self.roles.time, row)]
+    }
+
+    /// Returns the size, the number of executors and the time of a row; an error if one of them cannot be used.
+    fn checked(&self, row: usize) -> Result<[f64; 3], NoTasks> {
+        let found @ [size, executors, time] = self.row(row);
+        let checks = [
+            (
+                executors.is_nan() || executors > f64::from(MOST_EXECUTORS),
+                self.count,
+                "a number of executors up to 100,000",
+            ),
+            (size.is_nan(), self.roles.size.unwrap_or(self.count), "a size above 0"),
+            (time.is_nan(), self.roles.time, "a time above 0"),
+        ];
+        match checks.into_iter().find(|(is_wrong, ..)| *is_wrong) {
+            Some((_, column, wanted)) => Err(wrong(self.table, column, row, wanted)),
+            None => Ok(found),
+        }
+    }
+
+    /// Returns the names of the columns with their meaning.
+    fn meanings(&self) -> Vec<(String, &'static str)> {
+        let meaning = |(at, name): (usize, &String)| {
+            let meaning = match at {
+                at if at == self.roles.time => "time",
+                at if at == self.count => "machines",
+                at if Some(at) == self.roles.size => "input size",
+                at if [Some(self.stage), self.wave, self.parents, self.run].contains(&Some(at)) => "tasks",
+                _ => "not used",
+            };
+            (name.clone(), meaning)
+        };
+        self.table.names.iter().enumerate().map(meaning).collect()
+    }
+
+    /// Returns the different values of the size or of the number of executors, ascending.
+    fn values(&self, place: usize) -> Vec<f64> {
+        let mut all: Vec<f64> = (0..self.table.rows()).map(|row| self.row(row)[place]).collect();
+        all.sort_by(f64::total_cmp);
+        all.dedup();
+        all
+    }
+}
+
 impl RecordedTasks {
     /// Reads the tasks of a table.
     ///
@@ -109,64 +208,45 @@ impl RecordedTasks {
     ///
     /// [`NoTasks`], with the line.
     pub fn new(table: &Table, chosen: &Chosen) -> Result<Self, NoTasks> {
-        let roles = table.axes(chosen)?;
-        let Some(stage) = table.place("stage") else { return Err(NoTasks::Missing { what: "the stage: `stage`" }) };
-        let Some(count) = roles.machines else { return Err(NoTasks::Missing { what: "the number of executors" }) };
-        let (wave, parents) = (table.place("wave"), table.place("parents"));
-        let number = |column: usize, row: usize| table.columns[column].numbers().map_or(f64::NAN, |cells| cells[row]);
-        let size_of = |row: usize| roles.size.map_or(1.0, |size| number(size, row));
-        let distinct = |value: &dyn Fn(usize) -> f64| {
-            let mut all: Vec<f64> = (0..table.rows()).map(value).collect();
-            all.sort_by(f64::total_cmp);
-            all.dedup();
-            all
-        };
-        let sizes = distinct(&size_of);
-        let counts = distinct(&|row| number(count, row));
+        let columns = Columns::new(table, chosen)?;
+        let (sizes, counts) = (columns.values(0), columns.values(1));
         let mut found = Self {
             executors: counts.iter().map(|count| *count as u32).collect(),
-            size_mb: roles.size_mb,
-            has_parents: parents.is_some(),
+            size_mb: columns.roles.size_mb,
+            has_parents: columns.parents.is_some(),
+            columns: columns.meanings(),
             parents: vec![Vec::new(); sizes.len()],
             sizes,
             ..Self::default()
         };
+        let mut repeats: BTreeMap<(usize, usize), Vec<String>> = BTreeMap::new();
         for row in 0..table.rows() {
-            let (size, executors, time) = (size_of(row), number(count, row), number(roles.time, row));
-            let checks = [
-                (!(executors <= MOST_EXECUTORS), count, "a number of executors up to 100,000"),
-                (size.is_nan(), roles.size.unwrap_or(count), "a size above 0"),
-                (time.is_nan(), roles.time, "a time above 0"),
-            ];
-            if let Some((_, column, wanted)) = checks.into_iter().find(|(is_wrong, ..)| *is_wrong) {
-                return Err(wrong(table, column, row, wanted));
-            }
-            let own = stage_of(table, stage, row)?;
-            let wave = wave.map_or(Ok(WAVES - 1), |column| wave_of(table, column, row))?;
+            let [size, executors, time] = columns.checked(row)?;
+            let stage = stage_of(table, columns.stage, row)?;
+            let wave = columns.wave.map_or(Ok(WAVES - 1), |column| wave_of(table, column, row))?;
             let place = |values: &[f64], value: f64| values.partition_point(|other| *other < value);
-            let run = (place(&found.sizes, size), place(&counts, executors));
-            found.stages = found.stages.max(own + 1);
-            if let Some(column) = parents {
-                let all = &mut found.parents[run.0];
-                all.resize(all.len().max(own + 1), Vec::new());
-                if all[own].is_empty() {
-                    all[own] = parents_of(table, column, row)?;
+            let setting = (place(&found.sizes, size), place(&counts, executors));
+            let names = repeats.entry(setting).or_default();
+            let name = columns.run.map_or_else(String::new, |column| table.columns[column].text(row));
+            let repeat = names.iter().rposition(|own| *own == name).unwrap_or(names.len());
+            if repeat == names.len() {
+                names.push(name);
+            }
+            if repeat >= MOST_RUNS {
+                return Err(NoTasks::ManyRuns);
+            }
+            found.stages = found.stages.max(stage + 1);
+            if let Some(column) = columns.parents {
+                let all = &mut found.parents[setting.0];
+                all.resize(all.len().max(stage + 1), Vec::new());
+                if all[stage].is_empty() {
+                    all[stage] = parents_of(table, column, row)?;
                 }
             }
-            found.cells.entry((run, own, wave)).or_default().push(time * roles.time_s);
+            let run = (setting.0, setting.1, repeat);
+            found.cells.entry((run, stage, wave)).or_default().push(time * columns.roles.time_s);
         }
         found.finish()?;
-        let meaning = |(at, name): (usize, &String)| {
-            let meaning = match at {
-                at if at == roles.time => "time",
-                at if at == count => "machines",
-                at if Some(at) == roles.size => "input size",
-                at if [Some(stage), wave, parents].contains(&Some(at)) => "tasks",
-                _ => "not used",
-            };
-            (name.clone(), meaning)
-        };
-        found.columns = table.names.iter().enumerate().map(meaning).collect();
         Ok(found)
     }
 
@@ -186,12 +266,16 @@ impl RecordedTasks {
         let mut runs: Vec<Run> = self.cells.keys().map(|(run, ..)| *run).collect();
         runs.dedup();
         self.runs = runs;
-        Ok(())
+        match self.runs.len() {
+            0 => Err(NoTasks::Empty),
+            runs if runs > MOST_RUNS => Err(NoTasks::ManyRuns),
+            _ => Ok(()),
+        }
     }
 
     /// Returns the runs as size and number of executors.
     pub fn runs(&self) -> Vec<(f64, u32)> {
-        self.runs.iter().map(|&(size, count)| (self.sizes[size], self.executors[count])).collect()
+        self.runs.iter().map(|run| (self.sizes[run.0], self.executors[run.1])).collect()
     }
 
     /// Returns the number of tasks.
@@ -199,7 +283,7 @@ impl RecordedTasks {
         self.cells.values().map(Vec::len).sum()
     }
 
-    /// Returns the runs of which a test is true, with the stages of all.
+    /// Returns the runs that pass a test; stages without a task are kept.
     #[must_use]
     pub fn only(&self, keep: impl Fn(f64, u32) -> bool) -> Self {
         let keeps = |run: &Run| keep(self.sizes[run.0], self.executors[run.1]);
@@ -215,15 +299,18 @@ impl RecordedTasks {
         }
     }
 
-    /// Returns the time of a recorded run by a list schedule of its tasks \[s\].
+    /// Returns the time of the recorded runs of a setting by list schedules of their tasks \[s\]: the median of several.
     pub fn scheduled_s(&self, size: f64, executors: u32) -> Option<f64> {
-        let place =
-            (self.sizes.iter().position(|own| *own == size)?, self.executors.iter().position(|own| *own == executors)?);
-        self.runs.contains(&place).then(|| {
-            let wave = |stage: usize, wave: usize| self.cells.get(&(place, stage, wave)).cloned().unwrap_or_default();
-            let tasks = (0..self.stages).map(|stage| [0, 1, 2].map(|at| wave(stage, at))).collect();
-            makespan(&Work { tasks, parents: &self.parents[place.0] }, executors as usize)
-        })
+        let size = place_of(&self.sizes, size)?;
+        let own = self.runs.iter().filter(|run| run.0 == size && self.executors[run.1] == executors);
+        median(own.map(|run| self.time_of(*run)))
+    }
+
+    /// Returns the time of a recorded run by a list schedule of its tasks \[s\].
+    pub(crate) fn time_of(&self, run: Run) -> f64 {
+        let wave = |stage: usize, wave: usize| self.cells.get(&(run, stage, wave)).cloned().unwrap_or_default();
+        let tasks = (0..self.stages).map(|stage| [0, 1, 2].map(|at| wave(stage, at))).collect();
+        makespan(&Work { tasks, parents: &self.parents[run.0] }, self.executors[run.1] as usize)
     }
 }
 
@@ -266,6 +353,15 @@ mod tests {
         assert_eq!(found.scheduled_s(2.0, 1), Some(4.5));
         assert_eq!(found.parents[0], [vec![], vec![0]]);
         assert_eq!(found.only(|size, _| size < 3.0).runs(), [(2.0, 1)]);
+    }
+
+    #[test]
+    fn runs_of_one_setting_are_told_apart_by_their_name() {
+        let text = "executors,stage,run,time_s\n1,0,a,2\n1,0,b,4\n1,0,b,6\n";
+        let found = read(text).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((found.runs(), found.scheduled_s(1.0, 1)), (vec![(1.0, 1), (1.0, 1)], Some(6.0)));
+        let several = read("executors,stage,query,time_s\n1,0,a,2\n1,0,b,4\n").unwrap_err();
+        assert_eq!(several, NoTasks::Several { name: "query".to_owned() });
     }
 
     #[test]

@@ -15,7 +15,7 @@ const MORE: f64 = 0.25;
 /// Time of a block of input, without any that was seen \[ms\].
 const BLOCK: f64 = 1900.0;
 
-/// What the recorded runs say about the stages.
+/// The stages of the recorded runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Stages {
     /// The sizes that were recorded, ascending.
@@ -26,6 +26,8 @@ pub(crate) struct Stages {
     pub(crate) parents: Vec<Vec<usize>>,
     /// The size to which amounts of data are relative.
     pub(crate) reference: f64,
+    /// The same \[MB\]; none if the table states no unit.
+    pub(crate) reference_mb: Option<f64>,
     /// True for stages whose number of tasks grows.
     grows: Vec<bool>,
     /// Growth of each stage.
@@ -34,11 +36,11 @@ pub(crate) struct Stages {
     block_ms: f64,
     /// Share of the executors that take part in a stage.
     part: Vec<f64>,
-    /// True if first tasks are told from others.
+    /// True if the table distinguishes first tasks.
     has_waves: bool,
 }
 
-/// What the time of tasks depends on, at one size and number of executors.
+/// The causes of the time of tasks, at one size and number of executors.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
     /// Number of tasks of each stage.
@@ -74,7 +76,7 @@ impl Stages {
             (0..recorded.sizes.len()).filter(|size| recorded.runs.iter().any(|run| run.0 == *size)).collect();
         let sizes: Vec<f64> = places.iter().map(|&place| recorded.sizes[place]).collect();
         let all = 0..recorded.stages;
-        let tasks_of = |run: &(usize, usize), stage: usize| -> usize {
+        let tasks_of = |run: &Run, stage: usize| -> usize {
             (0..WAVES).filter_map(|wave| recorded.cells.get(&(*run, stage, wave))).map(Vec::len).sum()
         };
         let of_size = |place: usize| recorded.runs.iter().filter(move |run| run.0 == place);
@@ -84,7 +86,9 @@ impl Stages {
         let counts: Vec<Vec<usize>> =
             places.iter().map(|&place| all.clone().map(|stage| count(place, stage)).collect()).collect();
         let parents = places.last().map_or_else(Vec::new, |&place| recorded.parents[place].clone());
-        let wanted = cluster.reference.unwrap_or_else(|| sizes[sizes.len() / 2]);
+        // sizes without a unit are not those of another table
+        let known = cluster.reference.zip(recorded.size_mb).map(|(reference_mb, mb)| reference_mb / mb);
+        let wanted = known.unwrap_or_else(|| sizes[sizes.len() / 2]);
         let far = |size: f64| (size / wanted).ln().abs();
         let at = (0..sizes.len()).min_by(|&a, &b| far(sizes[a]).total_cmp(&far(sizes[b]))).unwrap_or(0);
         let grows: Vec<bool> = all
@@ -98,6 +102,7 @@ impl Stages {
             .collect();
         let mut found = Self {
             reference: sizes[at],
+            reference_mb: recorded.size_mb.map(|mb| mb * sizes[at]),
             parents,
             growth: vec![Growth::Shuffle; recorded.stages],
             block_ms: BLOCK,
@@ -139,8 +144,8 @@ impl Stages {
         let slopes = recorded.runs.iter().filter(|run| run.0 == reference).flat_map(|&large| {
             let pairs = smaller.iter().flat_map(move |&small| (0..WAVES).map(move |wave| (small, wave)));
             pairs.filter_map(move |(small, wave)| {
-                let [more, less] =
-                    [mean_ms(recorded, large, stage, wave)?, mean_ms(recorded, (small, large.1), stage, wave)?];
+                let other = (small, large.1, large.2);
+                let [more, less] = [mean_ms(recorded, large, stage, wave)?, mean_ms(recorded, other, stage, wave)?];
                 Some((more - less) / (sizes[reference] - sizes[small]) * sizes[reference])
             })
         });
@@ -202,12 +207,11 @@ impl Stages {
         let Some(time_ms) = time_ms.filter(|_| !self.sizes.contains(&size)) else { return tasks };
         let blocks = (0..self.len()).filter(|&stage| self.growth[stage] == Growth::Tasks).map(time_ms);
         let block_ms = median(blocks).unwrap_or(self.block_ms) * cluster.block;
-        for stage in 0..self.len() {
-            // small inputs have the fewest tasks; larger ones are split into blocks
-            if self.growth[stage] == Growth::Both && !self.grows[stage] {
-                let all = tasks[stage] as f64 * time_ms(stage) * size / self.reference / block_ms;
-                tasks[stage] = tasks[stage].max(all.round() as usize);
-            }
+        // small inputs have the fewest tasks; larger ones are split into blocks
+        let splits = |stage: usize| self.growth[stage] == Growth::Both && !self.grows[stage];
+        for (stage, tasks) in tasks.iter_mut().enumerate().filter(|(stage, _)| splits(*stage)) {
+            let all = *tasks as f64 * time_ms(stage) * size / self.reference / block_ms;
+            *tasks = (*tasks).max(all.round() as usize);
         }
         tasks
     }
@@ -220,15 +224,15 @@ impl Stages {
         let later = n.iter().map(|n| (n - n.min(executors)).max(1.0) / executors).collect();
         let sources: f64 = (0..self.len()).filter(|&stage| self.is_source(stage)).map(|stage| n[stage]).sum();
         let mut before = 0.0;
-        let mut cold = Vec::new();
-        for stage in 0..self.len() {
-            if self.is_source(stage) {
-                cold.push((-before / executors).exp());
-                before += n[stage];
-            } else {
-                cold.push((1.0 - sources / executors).max(0.0));
+        let cold = |(stage, n): (usize, &f64)| {
+            if !self.is_source(stage) {
+                return (1.0 - sources / executors).max(0.0);
             }
-        }
+            let cold = (-before / executors).exp();
+            before += n;
+            cold
+        };
+        let cold = n.iter().enumerate().map(cold).collect();
         // executors that the sources do not use load the machines less
         let shared = (executors * executors.min(sources.max(2.0))).sqrt();
         let knots =
