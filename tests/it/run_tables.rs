@@ -132,6 +132,25 @@ fn intervals_contain_the_next_run_as_often_as_they_say() {
     assert!(beyond / tables > 0.9 - 5.0 * 0.021, "{beyond} of {tables}");
 }
 
+/// Many sizes that are nearly equal do not pass for growth.
+#[test]
+fn noise_of_equal_sizes_is_not_taken_for_growth() {
+    let mut random = rand::rngs::StdRng::seed_from_u64(5);
+    let mut text = "nodes,size_gb,runtime_s\n".to_owned();
+    for nodes in [2.0, 4.0, 8.0] {
+        for _ in 0..200 {
+            let (size, noise): (f64, f64) = (random.random_range(10.0..20.0), random.sample(StandardNormal));
+            text += &format!("{nodes},{size},{}\n", truth(nodes, size) * (0.03 * noise).exp());
+        }
+    }
+    let model = model(text.as_bytes());
+    for machines in [2.0, 4.0, 8.0, 16.0] {
+        let found = model.predict(&Target { group: 0, size: 40.0, machines }).unwrap();
+        let ([low, high], exact) = (found.interval_s(0.9), truth(machines, 40.0));
+        assert!((low..=high).contains(&exact) && high < 6.0 * low, "{machines}: {low} {high} {exact}");
+    }
+}
+
 /// The same runs in other units and in another order give the same answer.
 #[test]
 fn units_and_order_do_not_matter() {

@@ -4,6 +4,8 @@ use crate::curve::{Curve, Guess};
 use crate::runs::{At, Group, place_of};
 use crate::sizes::{NEAREST, at_size};
 
+/// Least difference of the logarithms of two sizes.
+const APART: f64 = 0.095;
 /// Unit of error of a ratio of times on two numbers of machines, and for each unit of the logarithm of the size from where it was measured.
 const RATIO: [f64; 2] = [0.05, 0.05];
 
@@ -80,19 +82,37 @@ impl<'g> Known<'g> {
         Some(Guess { log, unit: guess.unit.hypot(RATIO[0] + RATIO[1] * far(&own)), is_inside: false })
     }
 
-    /// Returns the positions of the sizes on both sides of a size that were measured on a number of machines, ascending.
+    /// Returns the positions of the sizes on both sides of a size that were measured on a number of machines, ascending. On each side, each differs from the
+    /// one before by a tenth at least, so that the noise of two nearly equal sizes is not taken for growth.
     fn near(&self, size: f64, count: usize) -> Vec<usize> {
         let all = &self.group.by_count[count];
         let place = all.partition_point(|(own, _)| self.group.sizes[*own] < size);
         let measured = self.size_of(size);
-        let is_known = |(own, _): &&(usize, f64)| {
-            self.without != Some((*own, count)) && count < self.below && measured != Some(*own)
-        };
-        let mut near: Vec<usize> =
-            all[..place].iter().rev().filter(is_known).take(NEAREST).map(|(own, _)| *own).collect();
+        let is_known =
+            |own: &usize| self.without != Some((*own, count)) && count < self.below && measured != Some(*own);
+        let (left, right) = (all[..place].iter().rev(), all[place..].iter());
+        let mut near = self.spaced(left.map(|(own, _)| *own).filter(is_known));
         near.reverse();
-        near.extend(all[place..].iter().filter(is_known).take(NEAREST).map(|(own, _)| *own));
+        near.extend(self.spaced(right.map(|(own, _)| *own).filter(is_known)));
         near
+    }
+
+    /// Returns the first of some sizes and others with a distance, or the last one if all are near.
+    fn spaced(&self, sizes: impl Iterator<Item = usize>) -> Vec<usize> {
+        let mut found: Vec<usize> = Vec::new();
+        let mut last = None;
+        for own in sizes {
+            let is_apart = |other: &usize| (self.group.sizes[*other] / self.group.sizes[own]).ln().abs() > APART;
+            if found.last().is_none_or(is_apart) {
+                found.push(own);
+            }
+            last = Some(own);
+            if found.len() == NEAREST {
+                break;
+            }
+        }
+        found.extend(last.filter(|own| found.len() == 1 && found[0] != *own));
+        found
     }
 
     /// Predicts a size from other sizes on the same machines.

@@ -5,7 +5,7 @@
 //! that and of Ernest's curve T = a + b size/E + c log E + d E through the recorded runs, and the interval is wide.
 
 use tailspn_common::least_squares::not_negative;
-use tailspn_common::order::median;
+use tailspn_common::order::{median, quantile};
 use tailspn_engine::rng::{philox4x32_10, uniform};
 
 use crate::curve::Basis;
@@ -38,6 +38,8 @@ pub struct TaskModel {
     spread: [[Vec<f64>; WAVES]; 2],
     /// Size, executors and time of each recorded run \[s\].
     times: Vec<[f64; 3]>,
+    /// The error of the logarithm that nine of ten recorded runs do not exceed.
+    own_error: f64,
 }
 
 impl TaskModel {
@@ -57,7 +59,12 @@ impl TaskModel {
             [size, executors.into(), recorded.time_of(*run)]
         };
         let times = recorded.runs.iter().map(time).collect();
-        Ok(Self { recorded, cluster, fit, spread, times })
+        let mut found = Self { recorded, cluster, fit, spread, times, own_error: 0.0 };
+        let own = found.own_runs();
+        let mut errors: Vec<f64> = own.iter().map(|([.., time_s], own)| (own.log - time_s.ln()).abs()).collect();
+        errors.sort_by(f64::total_cmp);
+        found.own_error = quantile(&errors, 0.9).unwrap_or_default();
+        Ok(found)
     }
 
     /// Returns the size, the number of executors, the time and the predicted time of each recorded run \[s\].
@@ -101,7 +108,7 @@ impl TaskModel {
             },
             runs: is_own,
             log,
-            half: inside + of_size * by_size + of_executors * by_executors + UNKNOWN[2] * unknown,
+            half: inside.max(self.own_error) + of_size * by_size + of_executors * by_executors + UNKNOWN[2] * unknown,
         })
     }
 
