@@ -17,7 +17,7 @@ use crate::cli::fitted::{Read, first_log, read_inputs};
 use crate::cli::frame::{self, Ask, Asked, Form, no_file, typed};
 use crate::cli::input::Input;
 use crate::cli::left::{TimeLeft, evidence, is_running};
-use crate::cli::notes::Failure;
+use crate::cli::notes::{Failure, first_given};
 use crate::cli::output::Terminal;
 use crate::cli::plan::{PlanText, applied};
 use crate::cli::rare::{MOST_WALKS, below};
@@ -121,12 +121,12 @@ impl EstimateArgs {
 
     /// Estimates each configuration of the lists.
     fn table(&self, plan: JobPlan, lists: Vec<Vec<PlanOption>>, terminal: &Terminal) -> Result<Asked<'_>, Failure> {
-        let single = [
+        let single = first_given([
             ("--save-net", self.save_net.is_some()),
             ("--shard", self.part.shard.is_some()),
             ("--late-effort", self.late_effort.is_some()),
-        ];
-        if let Some((option, _)) = single.into_iter().find(|(_, given)| *given) {
+        ]);
+        if let Some(option) = single {
             let help = "state one value for each option, instead of a list";
             return Err(Failure::helped(Exit::Usage, format!("{option} needs a single configuration"), help));
         }

@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use clap::builder::{MapValueParser, PathBufValueParser, TypedValueParser as _, ValueParserFactory};
 use tailspn::net::Net;
@@ -15,6 +15,8 @@ use crate::cli::stdin::StandardInput;
 pub struct Input {
     path: PathBuf,
     given: Given,
+    /// The kind, once it is known.
+    kind: OnceLock<Option<FileKind>>,
 }
 
 /// An object that another program passes in place of a file.
@@ -30,19 +32,23 @@ enum Given {
 }
 
 impl Input {
+    fn new(path: PathBuf, given: Given) -> Self {
+        Self { path, given, kind: OnceLock::new() }
+    }
+
     /// Returns a net in place of a file.
     pub fn net(net: Net) -> Self {
-        Self { path: "<net>".into(), given: Given::Net(Arc::new(net)) }
+        Self::new("<net>".into(), Given::Net(Arc::new(net)))
     }
 
     /// Returns a plan in place of a file; `name` stands in messages.
     pub fn plan(name: &str, text: String) -> Self {
-        Self { path: name.into(), given: Given::Plan(text) }
+        Self::new(name.into(), Given::Plan(text))
     }
 
     /// Returns standard input in place of a file.
     pub(crate) fn standard(found: StandardInput) -> Self {
-        Self { path: found.path(), given: Given::Standard(Arc::new(found)) }
+        Self::new(found.path(), Given::Standard(Arc::new(found)))
     }
 
     /// Returns true unless an object stands in place of the file.
@@ -62,12 +68,12 @@ impl Input {
 
     /// Returns the kind of the file, or of what stands in its place.
     pub(crate) fn kind(&self) -> Option<FileKind> {
-        match &self.given {
+        *self.kind.get_or_init(|| match &self.given {
             Given::File => FileKind::of(&self.path),
             Given::Standard(found) => FileKind::of(&found.path()),
             Given::Net(_) => Some(FileKind::Net),
             Given::Plan(text) => FileKind::of_bytes(text.as_bytes()),
-        }
+        })
     }
 
     /// Returns true for a log. A folder counts as a log: its reader has the best message for other folders.
@@ -86,7 +92,7 @@ impl Input {
 
 impl From<PathBuf> for Input {
     fn from(path: PathBuf) -> Self {
-        Self { path, given: Given::File }
+        Self::new(path, Given::File)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Reads a net: parses the file, converts warnings to notes, and replaces rate parameters.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{BufRead, Read};
 use std::path::Path;
 
 use tailspn::compile::{Program, compile};
@@ -10,6 +10,7 @@ use tailspn::formats::{options_beside, read_bytes as read_net_bytes, read_large}
 use tailspn::net::Net;
 use tailspn::query::Property;
 use tailspn::subject::{ParameterError, names_in_a_sentence, with_parameters};
+use tailspn::trace::compression::{Plain, Refused, plain};
 use tailspn_common::bounded;
 
 use crate::cli::args::NetArgs;
@@ -50,6 +51,16 @@ fn read_by(
         File::open(path).map(|file| Box::new(file) as Box<dyn Read>)
     };
     source.and_then(|source| read(source, most)).map_err(|error| unreadable(path, &error))
+}
+
+/// Opens a file, and removes its compression.
+pub(crate) fn decompressed(path: &Path) -> Result<Box<dyn BufRead>, Failure> {
+    match File::open(path).and_then(plain).map_err(|error| unreadable(path, &error))? {
+        Plain::Text(text) => Ok(text),
+        Plain::Refused(Refused { what, help }) => {
+            Err(Failure::helped(Exit::Model, format!("`{}` is {what}", path.display()), help))
+        }
+    }
 }
 
 /// Explains why a file cannot be read.

@@ -215,6 +215,11 @@ impl<E: Explain> From<E> for Failure {
     }
 }
 
+/// Returns the first option that was given.
+pub(crate) fn first_given<const N: usize>(options: [(&'static str, bool); N]) -> Option<&'static str> {
+    options.into_iter().find_map(|(option, is_given)| is_given.then_some(option))
+}
+
 impl Failure {
     /// Returns the reasons, for other programs.
     pub(crate) fn problems(&self) -> Vec<Problem> {

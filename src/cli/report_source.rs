@@ -9,9 +9,8 @@ use std::time::Duration;
 
 use flate2::read::MultiGzDecoder;
 use tailspn::diagnose::long_tail::{History, HistoryFeed};
-use tailspn::trace::compression::{Plain, Refused, plain};
 
-use crate::cli::exit::Exit;
+use crate::cli::load::{decompressed, unreadable};
 use crate::cli::notes::Failure;
 use crate::cli::stdin::is_standard;
 use tailspn::explain::reason;
@@ -69,10 +68,10 @@ impl ReportSource {
             return Ok(Self::stdin());
         }
         let name = path.display().to_string();
-        let mut file = File::open(path).map_err(|error| unreadable(&name, &error))?;
+        let mut file = File::open(path).map_err(|error| unreadable(path, &error))?;
         let mut magic = [0; 2];
-        let got = file.read(&mut magic).map_err(|error| unreadable(&name, &error))?;
-        file.rewind().map_err(|error| unreadable(&name, &error))?;
+        let got = file.read(&mut magic).map_err(|error| unreadable(path, &error))?;
+        file.rewind().map_err(|error| unreadable(path, &error))?;
         Ok(if magic[..got] == GZIP {
             Self::Compressed { reader: Box::new(MultiGzDecoder::new(file)), name }
         } else {
@@ -126,7 +125,9 @@ impl ReportSource {
                 Ok(bytes) => Ok(if bytes.is_empty() { Chunk::End } else { Chunk::Bytes(bytes) }),
                 Err(error) => damaged(name, error),
             },
-            Self::File { file, name, position } => follow(file, position).map_err(|error| unreadable(name, &error)),
+            Self::File { file, name, position } => {
+                follow(file, position).map_err(|error| unreadable(Path::new(name), &error))
+            }
         }
     }
 }
@@ -171,14 +172,8 @@ fn next_bytes(reader: &mut dyn Read) -> io::Result<Vec<u8>> {
 
 /// Reads the decompressed reports of a file as a stream: up to a number of bytes, or up to the first damage.
 pub(crate) fn read_reports(path: &Path, most: u64, run: u32) -> Result<(History, Rest), Failure> {
-    let name = path.display().to_string();
-    let failed = |error: io::Error| unreadable(&name, &error);
-    match File::open(path).and_then(plain).map_err(failed)? {
-        Plain::Text(mut text) => history_of(&mut text, most, run).map_err(failed),
-        Plain::Refused(Refused { what, help }) => {
-            Err(Failure::helped(Exit::Model, format!("`{name}` is {what}"), help))
-        }
-    }
+    let mut text = decompressed(path)?;
+    history_of(&mut text, most, run).map_err(|error| unreadable(path, &error))
 }
 
 /// Reads the reports of a stream, like [`read_reports`]. A stream that is damaged from the start is an error.
@@ -210,11 +205,7 @@ fn is_damage(error: &io::Error) -> bool {
 
 /// Returns the chunk for a source that ends in an error.
 fn damaged(name: &str, error: io::Error) -> Result<Chunk, Failure> {
-    if is_damage(&error) { Ok(Chunk::Damaged(error)) } else { Err(unreadable(name, &error)) }
-}
-
-pub(crate) fn unreadable(name: &str, error: &io::Error) -> Failure {
-    Failure::plain(Exit::Io, format!("cannot read `{name}`: {}", reason(error)))
+    if is_damage(&error) { Ok(Chunk::Damaged(error)) } else { Err(unreadable(Path::new(name), &error)) }
 }
 
 #[cfg(test)]

@@ -10,15 +10,15 @@ use tailspn::report::Answer;
 use tailspn::subject::FileKind;
 use tailspn::tables::names_of;
 use tailspn::tables::tasks::{Cluster, is_task_table};
-use tailspn::trace::compression::{Plain, first_bytes, plain};
+use tailspn::trace::compression::first_bytes;
 
 use crate::cli::args::EstimateArgs;
 use crate::cli::exit::Exit;
 use crate::cli::files::write_file;
 use crate::cli::frame::Asked;
 use crate::cli::input::Input;
-use crate::cli::load::unreadable;
-use crate::cli::notes::Failure;
+use crate::cli::load::{decompressed, unreadable};
+use crate::cli::notes::{Failure, first_given};
 
 /// Maximum size of a table after decompression \[bytes\].
 const MOST_BYTES: u64 = 1 << 30;
@@ -61,10 +61,11 @@ impl EstimateArgs {
 
     /// Learns the cluster from other programs. Returns what the question's own runs and they tell together, if that is to be saved.
     fn cluster(&self, question: &mut EstimateRuns) -> Result<Option<Cluster>, Failure> {
-        let Some(own) = question.tasks().cloned() else {
-            let given =
-                [("--alongside", !self.fitted.alongside.is_empty()), ("--save-cluster", self.save_cluster.is_some())];
-            let given = given.into_iter().find_map(|(option, is_given)| is_given.then_some(option));
+        let Some(own) = question.tasks() else {
+            let given = first_given([
+                ("--alongside", !self.fitted.alongside.is_empty()),
+                ("--save-cluster", self.save_cluster.is_some()),
+            ]);
             return given.map_or(Ok(None), |option| {
                 let help = "a table of tasks has a column `stage`; see docs/tables.md";
                 Err(Failure::helped(Exit::Usage, format!("{option} applies only to a table of tasks"), help))
@@ -83,15 +84,14 @@ impl EstimateArgs {
             let help = "pass tables, or one saved file";
             return Err(Failure::helped(Exit::Usage, "--alongside has tables and a saved cluster", help));
         }
-        let all = || Cluster::of(&programs.iter().cloned().chain([own]).collect::<Vec<_>>());
-        let both = self.save_cluster.is_some().then(all);
+        let both = self.save_cluster.is_some().then(|| Cluster::of(programs.iter().chain([own])));
         question.set_cluster(saved.unwrap_or_else(|| Cluster::of(&programs)));
         Ok(both)
     }
 
     /// Returns an option that was given and has no meaning for a table.
     fn not_of_tables(&self) -> Option<&'static str> {
-        let given = [
+        let given = first_given([
             ("--reps", self.reps.is_some()),
             ("--rel-error", self.rel_error.is_some()),
             ("--late-effort", self.late_effort.is_some()),
@@ -100,8 +100,7 @@ impl EstimateArgs {
             ("--shard", self.part.shard.is_some()),
             ("--save-net", self.save_net.is_some()),
             ("--save-plan", self.save_plan.is_some()),
-        ];
-        let given = given.into_iter().find_map(|(option, is_given)| is_given.then_some(option));
+        ]);
         given.or_else(|| self.fitted.not_read_from_tables())
     }
 }
@@ -193,13 +192,9 @@ fn read_cluster(path: &Path, text: &[u8]) -> Result<Cluster, Failure> {
 
 /// Returns the text of a table, decompressed.
 fn text(input: &Input) -> Result<Vec<u8>, Failure> {
-    let failed = |error: std::io::Error| unreadable(input, &error);
-    let file = std::fs::File::open(&**input).map_err(failed)?;
-    let Plain::Text(reader) = plain(file).map_err(failed)? else {
-        return Err(Failure::plain(Exit::Model, format!("`{}` has a compression that is not read", input.display())));
-    };
+    let reader = decompressed(input)?;
     let mut text = Vec::new();
-    reader.take(MOST_BYTES + 1).read_to_end(&mut text).map_err(failed)?;
+    reader.take(MOST_BYTES + 1).read_to_end(&mut text).map_err(|error| unreadable(input, &error))?;
     if text.len() as u64 > MOST_BYTES {
         return Err(Failure::plain(Exit::Model, format!("`{}` is larger than 1 GiB", input.display())));
     }

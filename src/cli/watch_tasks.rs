@@ -18,11 +18,12 @@ use crate::cli::call::interrupted;
 use crate::cli::exit::Exit;
 use crate::cli::files::{may_write, write_file};
 use crate::cli::left;
+use crate::cli::load::unreadable;
 use crate::cli::logs::{load, load_stream};
 use crate::cli::notes::{Failure, Note};
 use crate::cli::output::Terminal;
 use crate::cli::plan::PlanText;
-use crate::cli::report_source::{Chunk, ReportSource, Rest, history_of, read_reports, stdin_unpacked, unreadable};
+use crate::cli::report_source::{Chunk, ReportSource, Rest, history_of, read_reports, stdin_unpacked};
 use crate::cli::stdin::is_standard;
 use crate::cli::watch::{Progress, catch_interrupt};
 use tailspn::explain::reason;
@@ -167,7 +168,7 @@ fn earlier_run(path: &Path, run: u32, terminal: &Terminal) -> Result<History, Fa
 /// Reads the progress curves of a run from standard input, which can be read only once.
 fn earlier_run_in(mut stream: Box<dyn Read>, run: u32, terminal: &Terminal) -> Result<History, Failure> {
     const NAME: &str = "standard input";
-    let failed = |error: io::Error| unreadable(NAME, &error);
+    let failed = |error: io::Error| unreadable(Path::new(NAME), &error);
     let mut head = Vec::new();
     stream.by_ref().take(SNIFFED).read_to_end(&mut head).map_err(failed)?;
     let is_reports = FileKind::of_bytes(&head) == Some(FileKind::Progress);
@@ -354,7 +355,7 @@ fn close(
         return Ok(Exit::Interrupted);
     }
     if let Some(error) = damage.filter(|_| counts.reports == 0) {
-        return Err(unreadable(&name, &error));
+        return Err(unreadable(Path::new(&name), &error));
     }
     if counts.reports == 0 && (feed.lines() > 0 || is_odd) {
         let help = match is_standard(path) {

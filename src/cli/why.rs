@@ -17,7 +17,7 @@ use crate::cli::frame::{self, Ask, Asked, Form, typed};
 use crate::cli::input::Input;
 use crate::cli::kinds::are_compared;
 use crate::cli::logs::{load, tell_warnings};
-use crate::cli::notes::Failure;
+use crate::cli::notes::{Failure, first_given};
 use crate::cli::output::Terminal;
 use crate::cli::watch::catch_interrupt;
 use crate::cli::why_inputs::Inputs;
@@ -77,15 +77,15 @@ impl Ask for WhyArgs {
 
 /// Refuses options about a single log.
 fn only_one_log(args: &WhyArgs) -> Result<(), Failure> {
-    let given = [
+    let given = first_given([
         ("--timeline", args.timeline.is_some()),
         ("--attempts", args.attempts.is_some()),
         ("--usual", !args.usual.is_empty()),
         ("--method", !args.method.is_empty()),
         ("--profile", args.profile.is_some()),
-    ];
-    match given.into_iter().find(|(_, given)| *given) {
-        Some((option, _)) => {
+    ]);
+    match given {
+        Some(option) => {
             let help = "name one log; `--app ID` selects one of several in a folder or an archive";
             Err(Failure::helped(Exit::Usage, format!("{option} applies to one log"), help))
         }

@@ -100,7 +100,7 @@ pub fn not_negative(rows: &[(Vec<f64>, f64)]) -> Option<Vec<f64>> {
 
 /// Maximum number of steps of [`minimum`].
 const MOST_STEPS: usize = 100;
-/// Share of the sum of squares that a step must save for the search to go on.
+/// The search ends if a step saves a smaller share of the sum of squares.
 const WORTH: f64 = 1e-7;
 
 /// A difference between a model and what was seen, with its slopes.

@@ -2,7 +2,7 @@
 
 use tailspn_common::order::quantile;
 
-use crate::curve::{Basis, Guess};
+use crate::curve::Guess;
 use crate::known::Known;
 use crate::runs::{At, RunTable};
 
@@ -22,14 +22,6 @@ const START: usize = 3;
 /// A setting, predicted from the other settings.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LeftOut {
-    /// Position of the group.
-    pub group: usize,
-    /// Size of the input.
-    pub size: f64,
-    /// Number of machines.
-    pub machines: f64,
-    /// Where the other settings are.
-    pub basis: Basis,
     /// Median of the runs \[s\].
     pub median_s: f64,
     /// Number of runs.
@@ -133,13 +125,8 @@ impl LeftOutRuns {
             let (group, (at, runs)) = cells[setting];
             let ratios = if guess.is_inside { &between } else { &beyond };
             let half = half(guess.unit * ratios.factor(Some((setting, runs.len()))), noise[1]);
-            let own = &table.groups[group];
             LeftOut {
-                group,
-                size: own.sizes[at.0],
-                machines: own.machines[at.1],
-                basis: if guess.is_inside { Basis::Between } else { Basis::Beyond },
-                median_s: own.median_at(*at).map_or(f64::NAN, f64::exp),
+                median_s: table.groups[group].median_at(*at).map_or(f64::NAN, f64::exp),
                 runs: runs.len(),
                 predicted_s: guess.log.exp(),
                 inside: runs.iter().filter(|run| (**run - guess.log).abs() <= half).count(),

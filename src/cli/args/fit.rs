@@ -6,6 +6,7 @@ use clap::Args;
 
 use crate::cli::args::{LogArgs, PrintArgs};
 use crate::cli::input::Input;
+use crate::cli::notes::first_given;
 use crate::cli::values;
 
 #[derive(Debug, Args)]
@@ -119,14 +120,13 @@ impl FittedArgs {
 
     /// Returns the option that has a meaning only for logs and not for tables of tasks, if one was used.
     pub(crate) fn not_read_from_tables(&self) -> Option<&'static str> {
-        let used = [
+        first_given([
             ("--log-input-size", !self.log_input_size.is_empty()),
             ("--job", !self.job.is_empty()),
             ("--log-cores", self.log_cores.is_some()),
             ("--log-permits", self.log_permits.is_some()),
             ("--app", self.limits.app.is_some()),
-        ];
-        used.into_iter().find(|(_, used)| *used).map(|(option, _)| option)
+        ])
     }
 }
 

@@ -4,6 +4,8 @@ use clap::Args;
 
 use tailspn::tables::Chosen;
 
+use crate::cli::notes::first_given;
+
 /// Columns of a table of runs.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Table of runs")]
@@ -44,15 +46,13 @@ impl TableArgs {
     /// Returns the first option that was given, which applies only to tables.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let Self { only, ignore, time_column, machines_column, size_column } = self;
-        [
+        first_given([
             ("--only", !only.is_empty()),
             ("--ignore", !ignore.is_empty()),
             ("--time-column", time_column.is_some()),
             ("--machines-column", machines_column.is_some()),
             ("--size-column", size_column.is_some()),
-        ]
-        .into_iter()
-        .find_map(|(option, is_given)| is_given.then_some(option))
+        ])
     }
 }
 

@@ -27,7 +27,7 @@ pub struct Screen {
     pub to_try: String,
     /// Questions without an answer, with the reason.
     pub refused: String,
-    /// How the columns of a table were understood; empty for other inputs.
+    /// Meaning of the columns of a table; empty for other inputs.
     pub read_as: String,
     /// Assumptions in place of measurements, the most important first.
     pub assumed: Vec<String>,

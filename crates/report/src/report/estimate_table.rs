@@ -1,14 +1,12 @@
 //! The report on an estimate of several configurations: sentences, table and curve.
 
 use tailspn_common::field;
-use tailspn_common::row::Setting;
+use tailspn_common::row::{Between, Seconds, Setting, Share};
 
 use crate::ask::{EstimateTable, EstimatedRow};
 use crate::document::{Document, NextCommand, Number, Piece, Report, Screen, Table, human_time};
 use crate::render::sentence;
-#[cfg(feature = "plots")]
-use crate::report::list_plot::{ListPlot, ListPoint};
-use crate::report::list_words::{capital, configuration};
+use crate::report::list_words::{LONG, ListQuestion, ListRow, capital, configuration, names};
 use crate::report::number::{count, counted, plain, time_words};
 use crate::report::own_run::with_own_run;
 use crate::report::screens::{first_of, is_no_spread, misfit, verdict};
@@ -17,8 +15,6 @@ use crate::report::screens::{first_of, is_no_spread, misfit, verdict};
 const FEW: usize = 10;
 /// Rows that a longer table shows at equal distances, and on each side of the chosen row.
 const SPREAD: [usize; 2] = [6, 1];
-/// Idle time from which it is shown in core-hours \[s\], and time from which times are shown in minutes \[s\].
-const LONG: f64 = 7200.0;
 /// Time up to which a sentence states it in seconds \[s\].
 const MOST_SECONDS: f64 = 120.0;
 
@@ -39,7 +35,7 @@ impl Report for EstimateTable {
             format!("Partial: {} of {all} were estimated before the run ended.", count(self.rows.len() as u128));
         let mut document = Document {
             kind: "estimate of several configurations",
-            title: format!("Time by {}", names(self).join(" and ")),
+            title: format!("Time by {}", names(&self.rows).join(" and ")),
             question: format!("Time of the next run on each of {all}."),
             answer: with_own_run(Some(&self.own_run), answer(self)),
             remarks: self.partial.then_some(partial).into_iter().chain(self.notes.iter().cloned()).collect(),
@@ -49,7 +45,7 @@ impl Report for EstimateTable {
             ..Document::default()
         };
         #[cfg(feature = "plots")]
-        document.figure(plot(self).figure());
+        document.figure(list(self).figure(&self.rows));
         document.table(configurations(self));
         document
     }
@@ -83,12 +79,6 @@ fn chosen(found: &EstimateTable) -> String {
     row.map_or_else(String::new, |row| row.set.0.iter().map(option).collect())
 }
 
-/// Returns the names of the lists for readers.
-fn names(found: &EstimateTable) -> Vec<String> {
-    let set = found.rows.first().map(|row| &row.set.0[..]).unwrap_or_default();
-    set.iter().map(|(name, _)| name.replace('_', " ")).collect()
-}
-
 fn provenance(found: &EstimateTable) -> Vec<[String; 2]> {
     let price = found.question.price.as_ref().map(|price| ("cost", format!("{price}, at the mean time")));
     let rows = [("tailspn", found.version.clone()), ("seed of every row", found.seed.to_string())];
@@ -97,27 +87,15 @@ fn provenance(found: &EstimateTable) -> Vec<[String; 2]> {
 
 fn configurations(found: &EstimateTable) -> Table {
     let rows = &found.rows;
-    let most = |value: fn(&EstimatedRow) -> f64| rows.iter().map(value).fold(0.0, f64::max);
-    let note = format!("Time: the median and the {}% interval of the next run.", plain(100.0 * found.question.level.0));
-    let deadline = found.question.deadline_s.map(|deadline_s| deadline_s.0);
     let mut table = Table::of("Configurations", "/rows", rows)
         .unit(field!(EstimatedRow, cost), found.question.cost_unit.clone())
         .head(field!(EstimatedRow, cost), "a run")
-        .bar(field!(EstimatedRow, time_s), deadline.map(|deadline_s| ("deadline", deadline_s)))
         .only(shown(found))
         .mark(found.answer.row);
-    if let Some(deadline_s) = deadline {
-        table = table.head(field!(EstimatedRow, in_time), format!("within {}", time_words(deadline_s)));
-    }
-    if most(|row| row.time_s.value.0) > LONG {
-        table = table.shown_in(field!(EstimatedRow, time_s), "min", 1.0 / 60.0);
-    }
-    if most(|row| row.idle_core_s.map_or(0.0, |idle| idle.0)) > LONG {
+    if rows.iter().any(|row| row.idle_core_s.is_some_and(|idle| idle.0 > LONG)) {
         table = table.shown_in(field!(EstimatedRow, idle_core_s), "core-h", 1.0 / 3600.0);
     }
-    let mut table = table.note(note);
-    table.columns.iter_mut().take(table.names).for_each(|column| column.title = column.title.replace('_', " "));
-    table
+    list(found).complete(table, rows)
 }
 
 /// Returns the rows that readers see of a long table: the chosen one and its neighbours, and others at equal distances.
@@ -203,14 +181,22 @@ fn answer(found: &EstimateTable) -> Vec<Piece> {
     pieces
 }
 
-/// Returns the time over the last list.
-#[cfg(feature = "plots")]
-fn plot(found: &EstimateTable) -> ListPlot<'_> {
-    fn point(row: &EstimatedRow) -> ListPoint<'_> {
-        ListPoint { set: &row.set, time_s: row.time_s, in_time: row.in_time }
+impl ListRow for EstimatedRow {
+    const TIME: usize = field!(EstimatedRow, time_s);
+    const IN_TIME: usize = field!(EstimatedRow, in_time);
+
+    fn time_s(&self) -> Between<Seconds> {
+        self.time_s
     }
-    ListPlot {
-        points: found.rows.iter().map(point).collect(),
+
+    fn in_time(&self) -> Option<Share> {
+        self.in_time
+    }
+}
+
+/// Returns the question of the list.
+fn list(found: &EstimateTable) -> ListQuestion {
+    ListQuestion {
         chosen: found.answer.row,
         deadline_s: found.question.deadline_s.map(|deadline_s| deadline_s.0),
         probability: found.question.probability.0,

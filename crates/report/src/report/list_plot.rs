@@ -1,10 +1,10 @@
 //! The picture of a time over one or two lists of settings.
 
-use tailspn_common::row::{Between, Seconds, Set, Setting, Share};
+use tailspn_common::row::{Set, Setting};
 
 use crate::document::Figure;
 use crate::plan::InputSize;
-use crate::report::list_words::configuration;
+use crate::report::list_words::{ListQuestion, ListRow, configuration, names};
 use crate::report::number::plain;
 use crate::report::scatter::{Form, Mark, Scatter};
 
@@ -12,26 +12,6 @@ use crate::report::scatter::{Form, Mark, Scatter};
 const MOST_DRAWN: usize = 500;
 /// Maximum number of curves that have names.
 const MOST_NAMED: usize = 12;
-
-/// A time at the values of the lists.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ListPoint<'r> {
-    pub(super) set: &'r Set,
-    pub(super) time_s: Between<Seconds>,
-    pub(super) in_time: Option<Share>,
-}
-
-/// Times over lists.
-#[derive(Clone, Debug)]
-pub(super) struct ListPlot<'r> {
-    pub(super) points: Vec<ListPoint<'r>>,
-    pub(super) chosen: Option<usize>,
-    pub(super) deadline_s: Option<f64>,
-    /// Probability with which a deadline must be met.
-    pub(super) probability: f64,
-    /// Probability of the intervals.
-    pub(super) level: f64,
-}
 
 /// Returns the place of a configuration on the horizontal axis: the number of its last list.
 fn place(set: &Set) -> Option<f64> {
@@ -45,30 +25,30 @@ fn place(set: &Set) -> Option<f64> {
     }
 }
 
-impl ListPlot<'_> {
+impl ListQuestion {
     /// Returns the time over the last list, with a curve for each value of the first one.
-    pub(super) fn figure<'f>(&self) -> Figure<'f> {
-        let step = self.points.len().div_ceil(MOST_DRAWN).max(1);
+    pub(super) fn figure<'f, R: ListRow>(&self, rows: &[R]) -> Figure<'f> {
+        let step = rows.len().div_ceil(MOST_DRAWN).max(1);
         let drawn = |row: usize| row.is_multiple_of(step) || Some(row) == self.chosen;
         let curve_of = |set: &Set| if set.0.len() > 1 { set.0[..1].to_vec() } else { Vec::new() };
         let mut curves: Vec<(Set, Vec<(f64, f64)>)> = Vec::new();
         let mut marks = Vec::new();
-        for (row, one) in self.points.iter().enumerate().filter(|(row, _)| drawn(*row)) {
-            let Some(x) = place(one.set) else { continue };
-            let at = (x, one.time_s.value.0);
-            let key = Set(curve_of(one.set));
+        for (row, one) in rows.iter().enumerate().filter(|(row, _)| drawn(*row)) {
+            let Some(x) = place(one.set()) else { continue };
+            let at = (x, one.time_s().value.0);
+            let key = Set(curve_of(one.set()));
             match curves.iter_mut().find(|(other, _)| *other == key) {
                 Some((_, points)) => points.push(at),
                 None => curves.push((key, vec![at])),
             }
-            let form = match one.in_time {
+            let form = match one.in_time() {
                 None => (Form::Disc, "median time"),
                 Some(share) if share.0 >= self.probability => (Form::Disc, "meets"),
                 Some(_) => (Form::Cross, "misses"),
             };
             let chosen = self.chosen == Some(row);
-            let label = chosen.then(|| (configuration(one.set).0, Some(0)));
-            marks.push(Mark { at: at.into(), ends: [None, one.time_s.ends()], form, chosen, label });
+            let label = chosen.then(|| (configuration(one.set()).0, Some(0)));
+            marks.push(Mark { at: at.into(), ends: [None, one.time_s().ends()], form, chosen, label });
         }
         if curves.len() > 1 && curves.len() <= MOST_NAMED {
             for (set, points) in &curves {
@@ -77,7 +57,7 @@ impl ListPlot<'_> {
                 mark.into_iter().for_each(|mark| mark.label = Some((configuration(set).0, None)));
             }
         }
-        let names = self.names();
+        let names = names(rows);
         let axes = [names.last().cloned().unwrap_or_default(), "time [s]".to_owned()];
         let line = self.deadline_s.map(|deadline_s| ("deadline", deadline_s));
         let curves = curves.into_iter().map(|(_, points)| points).collect();
@@ -86,11 +66,5 @@ impl ListPlot<'_> {
         let caption =
             format!("Median time of the next run; the grey lines contain the next run with {level}% probability.");
         Figure::new(format!("Time by {}", names.join(" and ")), caption).drawn(move || scatter.picture())
-    }
-
-    /// Returns the names of the lists for readers.
-    fn names(&self) -> Vec<String> {
-        let set = self.points.first().map(|point| &point.set.0[..]).unwrap_or_default();
-        set.iter().map(|(name, _)| name.replace('_', " ")).collect()
     }
 }

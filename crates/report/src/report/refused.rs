@@ -7,7 +7,7 @@ use crate::job_time::{OwnRun, ReproducedRun};
 use crate::report::own_run::warning;
 use crate::report::screens::{misfit, verdict};
 
-/// What is refused.
+/// The refused questions.
 const REFUSED: &str =
     "lists, deadlines, policies and studies: they need a model that reproduces its own runs; exit code 8";
 

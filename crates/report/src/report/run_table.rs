@@ -1,6 +1,7 @@
 //! The report on an estimate from a table of runs: sentences, table and curve.
 
 use tailspn_common::field;
+use tailspn_common::row::{Between, Seconds, Share};
 
 use crate::ask::{OwnRunsSummary, PredictedRow, RunTableEstimate, TableColumn};
 use crate::document::{
@@ -8,15 +9,11 @@ use crate::document::{
     data_size, human_time, percent_text,
 };
 use crate::render::sentence;
-#[cfg(feature = "plots")]
-use crate::report::list_plot::{ListPlot, ListPoint};
-use crate::report::list_words::{capital, configuration};
+use crate::report::list_words::{ListQuestion, ListRow, capital, configuration};
 use crate::report::number::{counted, plain, time_words};
 
 /// Rows up to which a screen shows all; of more, those at equal distances.
 const FEW: usize = 10;
-/// Time from which times are shown in minutes \[s\].
-const LONG: f64 = 7200.0;
 
 /// Returns the estimate with its answer in words.
 pub(super) fn worded_runs(mut found: RunTableEstimate) -> RunTableEstimate {
@@ -45,7 +42,7 @@ impl Report for RunTableEstimate {
             .answer
             .say(Topic::OwnRun, [format!(" {}: {}.", verdict(self).label, verdict(self).lines.join(" ")).into()]);
         #[cfg(feature = "plots")]
-        document.figure(plot(self).figure());
+        document.figure(list(self).figure(&self.rows));
         document.table(settings(self));
         document.table(columns(self));
         document
@@ -139,25 +136,13 @@ fn settings(found: &RunTableEstimate) -> Table {
         (0, most) => format!("median of up to {} each", counted(most, "run")),
         (least, most) => format!("median of {least} to {} each", counted(most, "run")),
     };
-    let level = plain(100.0 * found.question.level.0);
-    let note = format!("Time: the median and the {level}% interval of the next run.");
-    let deadline = found.question.deadline_s;
     let (cost, has_price) = (found.question.cost_unit.clone(), found.question.price.is_some());
-    let mut table = Table::of(format!("{}, {runs}", capital(&about(found))), "/rows", rows)
+    let table = Table::of(format!("{}, {runs}", capital(&about(found))), "/rows", rows)
         .unit(field!(PredictedRow, cost), if has_price { cost.clone() } else { String::new() })
         .head(field!(PredictedRow, cost), if has_price { "a run".to_owned() } else { cost })
-        .bar(field!(PredictedRow, time_s), deadline.map(|deadline_s| ("deadline", deadline_s)))
         .only(shown(found))
         .mark(found.answer.row.filter(|_| found.question.is_about_settings && rows.len() > 1));
-    if let Some(deadline_s) = deadline {
-        table = table.head(field!(PredictedRow, in_time), format!("within {}", time_words(deadline_s)));
-    }
-    if rows.iter().any(|row| row.time_s.value.0 > LONG) {
-        table = table.shown_in(field!(PredictedRow, time_s), "min", 1.0 / 60.0);
-    }
-    let mut table = table.note(note);
-    table.columns.iter_mut().take(table.names).for_each(|column| column.title = column.title.replace('_', " "));
-    table
+    list(found).complete(table, rows)
 }
 
 /// Returns the rows that readers see of a long table: at equal distances, and the chosen one.
@@ -283,15 +268,22 @@ fn next(found: &RunTableEstimate) -> Vec<NextCommand> {
     next
 }
 
-/// Returns the time over the machines.
-#[cfg(feature = "plots")]
-fn plot(found: &RunTableEstimate) -> ListPlot<'_> {
-    fn point(row: &PredictedRow) -> ListPoint<'_> {
-        ListPoint { set: &row.set, time_s: row.time_s, in_time: row.in_time }
+impl ListRow for PredictedRow {
+    const TIME: usize = field!(PredictedRow, time_s);
+    const IN_TIME: usize = field!(PredictedRow, in_time);
+
+    fn time_s(&self) -> Between<Seconds> {
+        self.time_s
     }
-    // with two lists, a curve for each value of the first one
-    ListPlot {
-        points: found.rows.iter().map(point).collect(),
+
+    fn in_time(&self) -> Option<Share> {
+        self.in_time
+    }
+}
+
+/// Returns the question of the list.
+fn list(found: &RunTableEstimate) -> ListQuestion {
+    ListQuestion {
         chosen: found.answer.row,
         deadline_s: found.question.deadline_s,
         probability: found.question.probability,

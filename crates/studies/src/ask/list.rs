@@ -204,19 +204,14 @@ impl EstimateList {
 
     /// Chooses the row that is the answer.
     fn answer(&self, rows: &[EstimatedRow]) -> EstimateTableAnswer {
-        let time = |row: &EstimatedRow| row.time_s.value.0;
-        let cost = |row: &EstimatedRow| row.cost.map_or(row.slots as f64, |cost| cost.0);
-        let best = |rank: &dyn Fn(&EstimatedRow) -> Option<[f64; 2]>| first_of(rows.iter().map(rank));
-        let meets = |row: &EstimatedRow| row.in_time.is_some_and(|share| share.0 >= self.probability);
-        let mut answer = EstimateTableAnswer { enough: self.enough(rows), ..EstimateTableAnswer::default() };
-        if self.job.deadline_s().is_none() {
-            answer.row = best(&|row| Some([time(row), cost(row)]));
-        } else if rows.iter().any(meets) {
-            answer.row = best(&|row| meets(row).then(|| [cost(row), time(row)]));
-        } else {
-            answer.closest = best(&|row| Some([-row.in_time?.0, time(row)]));
-        }
-        answer
+        let rank = |row: &EstimatedRow| Rank {
+            time_s: row.time_s.value.0,
+            cost: row.cost.map_or(row.slots as f64, |cost| cost.0),
+            in_time: row.in_time.map(|share| share.0),
+        };
+        let wanted = self.job.deadline_s().map(|_| self.probability);
+        let [row, closest] = chosen(rows.iter().map(rank), wanted);
+        EstimateTableAnswer { row, closest, enough: self.enough(rows), ..EstimateTableAnswer::default() }
     }
 
     /// Returns the first number of machines that is about as fast as the fastest.
@@ -238,8 +233,30 @@ impl EstimateList {
     }
 }
 
+/// The values that decide between the rows of a list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rank {
+    pub(super) time_s: f64,
+    pub(super) cost: f64,
+    /// Probability of the deadline; none without a deadline.
+    pub(super) in_time: Option<f64>,
+}
+
+/// Returns the position of the row that answers: without a wanted probability the fastest, otherwise the cheapest that meets the deadline with it. If none
+/// meets it, returns the position of the closest row instead.
+pub(super) fn chosen(rows: impl Iterator<Item = Rank> + Clone, wanted: Option<f64>) -> [Option<usize>; 2] {
+    let meets = |row: &Rank| row.in_time.zip(wanted).is_some_and(|(in_time, wanted)| in_time >= wanted);
+    if wanted.is_none() {
+        [first_of(rows.map(|row| Some([row.time_s, row.cost]))), None]
+    } else if rows.clone().any(|row| meets(&row)) {
+        [first_of(rows.map(|row| meets(&row).then_some([row.cost, row.time_s]))), None]
+    } else {
+        [None, first_of(rows.map(|row| Some([-row.in_time?, row.time_s])))]
+    }
+}
+
 /// Returns the position of the first of the smallest pairs; numbers that differ by rounding are equal. Rows without a pair are not chosen.
-pub(super) fn first_of(pairs: impl Iterator<Item = Option<[f64; 2]>>) -> Option<usize> {
+fn first_of(pairs: impl Iterator<Item = Option<[f64; 2]>>) -> Option<usize> {
     let compare = |a: f64, b: f64| match (a - b).abs() <= EQUAL * b.abs() {
         true => Ordering::Equal,
         false => a.total_cmp(&b),

@@ -4,7 +4,7 @@ use tailspn_common::row::{Between, Level, Set, Setting};
 use tailspn_tables::tasks::{Cluster, MOST_EXECUTORS, RecordedTasks, TaskModel, is_task_table};
 use tailspn_tables::{Basis, Chosen, Group, Prediction, RunModel, RunTable, Table};
 
-use crate::ask::list::first_of;
+use crate::ask::list::{Rank, chosen};
 use crate::ask::predictor::{Axes, Predictor, Recorded, far, notes, own_runs, values};
 use crate::ask::run_table_error::{MOST_ROWS, RunTableError};
 use crate::ask::run_table_result::{PredictedRow, RunTableAnswer, RunTableEstimate, RunTableQuestion};
@@ -248,19 +248,14 @@ impl EstimateRuns {
     }
 
     fn answer(&self, rows: &[PredictedRow]) -> RunTableAnswer {
-        let time = |row: &PredictedRow| row.time_s.value.0;
-        let cost = |row: &PredictedRow| row.cost.map_or(0.0, |cost| cost.0);
-        let meets = |row: &PredictedRow| row.in_time.is_some_and(|share| share.0 >= self.probability);
-        let best = |rank: &dyn Fn(&PredictedRow) -> Option<[f64; 2]>| first_of(rows.iter().map(rank));
-        let mut answer = RunTableAnswer::default();
-        if self.deadline_s.is_none() {
-            answer.row = best(&|row| Some([time(row), cost(row)]));
-        } else if rows.iter().any(meets) {
-            answer.row = best(&|row| meets(row).then(|| [cost(row), time(row)]));
-        } else {
-            answer.closest = best(&|row| Some([-row.in_time?.0, time(row)]));
-        }
-        answer
+        let rank = |row: &PredictedRow| Rank {
+            time_s: row.time_s.value.0,
+            cost: row.cost.map_or(0.0, |cost| cost.0),
+            in_time: row.in_time.map(|share| share.0),
+        };
+        let wanted = self.deadline_s.map(|_| self.probability);
+        let [row, closest] = chosen(rows.iter().map(rank), wanted);
+        RunTableAnswer { row, closest, ..RunTableAnswer::default() }
     }
 
     fn question(&self, predictor: &Predictor<'_>, axes: &Axes) -> RunTableQuestion {

@@ -85,7 +85,7 @@ fn trials(plan: &Plan) -> Vec<Trial<Plan>> {
         let what = format!("{reduces} reduces, not {}", plan.reduces());
         add("reduces", what, format!("--reduces {reduces}"), None, one(&|plan| plan.job.reduces = reduces));
     }
-    // smaller splits are no setting that anyone would choose
+    // nobody would choose smaller splits
     let splits = [0.5, 2.0].map(|factor| three_digits(factor * plan.job.split_mb));
     for split_mb in splits.into_iter().filter(|split_mb| *split_mb >= LEAST_SPLIT_MB) {
         let changed = one(&|plan| plan.job.split_mb = split_mb);

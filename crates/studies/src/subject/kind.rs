@@ -42,7 +42,7 @@ pub enum FileKind {
     Progress,
     /// A table of runs, or of their tasks.
     Runs,
-    /// What is known about a cluster, as `estimate --save-cluster` writes it.
+    /// Knowledge about a cluster, as `estimate --save-cluster` writes it.
     Cluster,
 }
 

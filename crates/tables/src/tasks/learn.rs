@@ -17,8 +17,8 @@ fn deviation(values: &[f64]) -> f64 {
 
 impl Cluster {
     /// Learns a cluster from programs that ran on it.
-    pub fn of(programs: &[RecordedTasks]) -> Self {
-        let programs: Vec<&RecordedTasks> = programs.iter().filter(|program| !program.runs().is_empty()).collect();
+    pub fn of<'p>(programs: impl IntoIterator<Item = &'p RecordedTasks>) -> Self {
+        let programs: Vec<&RecordedTasks> = programs.into_iter().filter(|program| !program.runs().is_empty()).collect();
         let fits: Vec<Fit> = programs.iter().map(|program| Fit::new(program, &Self::default())).collect();
         let most = programs.iter().flat_map(|program| program.runs()).map(|(_, executors)| executors).max();
         Self::learnt(&fits, most.unwrap_or(0))

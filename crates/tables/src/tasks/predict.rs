@@ -34,10 +34,12 @@ pub struct TaskModel {
     /// Knowledge about the cluster.
     pub cluster: Cluster,
     fit: Fit,
-    /// Spread of the program's own tasks, by kind of stage and wave.
-    spread: [[Vec<f64>; WAVES]; 2],
+    /// Ratios of tasks to their mean, by stage and wave.
+    ratios: Vec<[Vec<f64>; WAVES]>,
     /// Size, executors and time of each recorded run \[s\].
     times: Vec<[f64; 3]>,
+    /// The logarithm of the predicted time of each recorded run.
+    own: Vec<f64>,
     /// The error of the logarithm that nine of ten recorded runs do not exceed.
     own_error: f64,
 }
@@ -53,15 +55,17 @@ impl TaskModel {
             return Err(NoTasks::Empty);
         }
         let fit = Fit::new(&recorded, &cluster);
-        let spread = [0, 1].map(|kind| [0, 1, 2].map(|wave| quantiles(&mut fit.ratios(kind, wave))));
+        let ratios = ratios(&fit, &cluster);
         let time = |run: &Run| {
             let (size, executors) = (recorded.sizes[run.0], recorded.executors[run.1]);
             [size, executors.into(), recorded.time_of(*run)]
         };
-        let times = recorded.runs.iter().map(time).collect();
-        let mut found = Self { recorded, cluster, fit, spread, times, own_error: 0.0 };
-        let own = found.own_runs();
-        let mut errors: Vec<f64> = own.iter().map(|([.., time_s], own)| (own.log - time_s.ln()).abs()).collect();
+        let times: Vec<[f64; 3]> = recorded.runs.iter().map(time).collect();
+        let mut found = Self { recorded, cluster, fit, ratios, times, own: Vec::new(), own_error: 0.0 };
+        found.own = found.times.iter().map(|run| found.log(run[0], run[1] as u32).unwrap_or(f64::NAN)).collect();
+        let error = |(run, own): (&[f64; 3], &f64)| (own - run[2].ln()).abs();
+        let mut errors: Vec<f64> =
+            found.times.iter().zip(&found.own).map(error).filter(|error| error.is_finite()).collect();
         errors.sort_by(f64::total_cmp);
         found.own_error = quantile(&errors, 0.9).unwrap_or_default();
         Ok(found)
@@ -69,7 +73,8 @@ impl TaskModel {
 
     /// Returns the size, the number of executors, the time and the predicted time of each recorded run \[s\].
     pub fn own_runs(&self) -> Vec<([f64; 3], Prediction)> {
-        self.times.iter().filter_map(|&run| Some((run, self.predict(run[0], run[1] as u32).ok()?))).collect()
+        let own = self.times.iter().zip(&self.own).filter(|(_, log)| log.is_finite());
+        own.map(|(&run, &log)| (run, self.prediction(log, run[0], run[1] as u32))).collect()
     }
 
     /// Returns the time of the next run.
@@ -78,27 +83,40 @@ impl TaskModel {
     ///
     /// [`NoPrediction::ManyTasks`] for more than two million tasks.
     pub fn predict(&self, size: f64, executors: u32) -> Result<Prediction, NoPrediction> {
+        Ok(self.prediction(self.log(size, executors)?, size, executors))
+    }
+
+    /// Returns the logarithm of the number of executors divided by the most of this program and of the others, beyond which nothing is known about the
+    /// cluster; 0 within.
+    fn unknown(&self, executors: u32) -> f64 {
+        let most = self.times.iter().map(|run| run[1]).fold(self.cluster.most_executors.into(), f64::max);
+        (f64::from(executors) / most).max(1.0).ln()
+    }
+
+    /// Returns the logarithm of the median time.
+    fn log(&self, size: f64, executors: u32) -> Result<f64, NoPrediction> {
+        let structure = self.scheduled(size, executors)?.ln();
+        let unknown = self.unknown(executors);
+        let ernest = if unknown > 0.0 { self.ernest(size, executors.into()) } else { None };
+        Ok(ernest.map_or(structure, |ernest| {
+            let weight = (-3.0 * unknown).exp();
+            weight * structure + (1.0 - weight) * ernest.ln()
+        }))
+    }
+
+    /// Returns the prediction with this logarithm of the median.
+    fn prediction(&self, log: f64, size: f64, executors: u32) -> Prediction {
         let most = |place: usize| self.times.iter().map(|run| run[place]).fold(0.0, f64::max);
         let least = |place: usize| self.times.iter().map(|run| run[place]).fold(f64::INFINITY, f64::min);
         let asked = [size, executors.into()];
         let outside = |place: usize| (asked[place] / most(place)).max(least(place) / asked[place]).max(1.0).ln();
-        // beyond the executors of this program and of the others, nothing is known about the cluster
-        let known = most(1).max(self.cluster.most_executors.into());
-        let unknown = (asked[1] / known).max(1.0).ln();
+        let unknown = self.unknown(executors);
         let (by_size, by_executors) = (outside(0), outside(1) - unknown);
-        let structure = self.scheduled(size, executors)?.ln();
-        let log = match self.ernest(size, executors.into()) {
-            Some(ernest) if unknown > 0.0 => {
-                let weight = (-3.0 * unknown).exp();
-                weight * structure + (1.0 - weight) * ernest.ln()
-            }
-            _ => structure,
-        };
         let is_learnt = self.cluster.programs > 0;
         let [inside, of_size, of_executors] = if is_learnt { LEARNT } else { UNKNOWN };
         let is_own = self.times.iter().filter(|run| run[..2] == asked).count();
         let is_beyond = by_size > 0.0 || outside(1) > 0.0;
-        Ok(Prediction {
+        Prediction {
             basis: if is_own > 0 {
                 Basis::Measured
             } else if is_beyond {
@@ -109,7 +127,7 @@ impl TaskModel {
             runs: is_own,
             log,
             half: inside.max(self.own_error) + of_size * by_size + of_executors * by_executors + UNKNOWN[2] * unknown,
-        })
+        }
     }
 
     /// Returns the median time of several schedules \[s\].
@@ -123,7 +141,7 @@ impl TaskModel {
         let waves = self.fit.stages.waves(&at.tasks, executors as usize);
         let times = (0..SCHEDULES).map(|schedule| {
             let task = |stage: usize, wave: usize| {
-                let ratios = self.ratios(stage, wave);
+                let ratios = &self.ratios[stage][wave];
                 let draw = |task: usize| {
                     let counter = [task as u32, (WAVES * stage + wave) as u32, schedule, 0];
                     let [word, ..] = philox4x32_10(counter, [0; 2]);
@@ -137,18 +155,6 @@ impl TaskModel {
         Ok(median(times).unwrap_or(f64::NAN))
     }
 
-    /// Returns ratios of tasks to their mean: those of the stage if it has enough, without ratios that are unusual on the cluster; otherwise those of stages of its
-    /// kind.
-    fn ratios(&self, stage: usize, wave: usize) -> Vec<f64> {
-        let kind = usize::from(!self.fit.stages.is_source(stage));
-        let (usual, own) = (&self.cluster.spread[kind][wave], &self.fit.ratios[stage][wave]);
-        let usual = if usual.is_empty() { &self.spread[kind][wave] } else { usual };
-        match usual.last() {
-            Some(most) if own.len() >= OWN => own.iter().map(|ratio| ratio.min(*most)).collect(),
-            _ => usual.clone(),
-        }
-    }
-
     /// Returns Ernest's curve through the recorded runs, with relative residuals and without negative parts.
     pub fn ernest(&self, size: f64, executors: f64) -> Option<f64> {
         let terms = |size: f64, executors: f64| [1.0, size / executors, executors.ln(), executors];
@@ -157,4 +163,20 @@ impl TaskModel {
         let factors = not_negative(&self.times.iter().map(row).collect::<Vec<_>>())?;
         Some(terms(size, executors).iter().zip(factors).map(|(term, factor)| term * factor).sum())
     }
+}
+
+/// Returns ratios of tasks to their mean, by stage and wave: those of the stage if it has enough, without ratios that are unusual on the cluster; otherwise
+/// those of stages of its kind.
+fn ratios(fit: &Fit, cluster: &Cluster) -> Vec<[Vec<f64>; WAVES]> {
+    let spread = [0, 1].map(|kind| [0, 1, 2].map(|wave| quantiles(&mut fit.ratios(kind, wave))));
+    let of = |stage: usize, wave: usize| {
+        let kind = usize::from(!fit.stages.is_source(stage));
+        let (usual, own) = (&cluster.spread[kind][wave], &fit.ratios[stage][wave]);
+        let usual = if usual.is_empty() { &spread[kind][wave] } else { usual };
+        match usual.last() {
+            Some(most) if own.len() >= OWN => own.iter().map(|ratio| ratio.min(*most)).collect(),
+            _ => usual.clone(),
+        }
+    };
+    (0..fit.stages.len()).map(|stage| [0, 1, 2].map(|wave| of(stage, wave))).collect()
 }
